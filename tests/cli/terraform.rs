@@ -139,6 +139,23 @@ resource "helm_release" "karpenter" {{
     );
 }
 
+#[test]
+fn broken_manifests_in_configurations_are_unreadable() {
+    let broken = class("x: [");
+    let literal = broken.replace("${var.cluster}", "prod");
+    for text in [broken, literal] {
+        let folder = Folder::with(&[("main.tf", &text), ("other.tf", "locals { a = 1 }\n")]);
+        for named in ["main.tf", "."] {
+            let run = folder.run(&["check", named, "--format", "json"]);
+            let json = run.json();
+            let place = |one: &serde_json::Value| (one["file"].to_string(), one["line"].as_i64());
+            let unreadable: Vec<_> = json["unreadable"].as_array().unwrap().iter().map(place).collect();
+            assert_eq!((run.status, unreadable), (4, vec![("\"main.tf\"".to_owned(), Some(12))]), "{json}");
+            assert_eq!(json["summary"]["documents"], 1, "{json}");
+        }
+    }
+}
+
 const TEMPLATE: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {kubernetes.io/arch: x86_64}\n  containers: [{name: a, image: a}]\n";
 const FROM_TEMPLATE: &str = r#"resource "kubectl_manifest" "a" {
   yaml_body = templatefile("${path.module}/t/pod.tftpl", {})

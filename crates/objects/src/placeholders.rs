@@ -19,6 +19,16 @@ fn requires_replaced(node: Node<'_>) -> bool {
     items_of(node.get("values")).filter_map(Node::as_str).any(|value| is_replaced(label, value))
 }
 
+/// Whether Terraform replaces every `${…}` in the text of a node: it is in a configuration or a template of Terraform, or Terraform makes
+/// the document.
+///
+/// Source: website/docs/language/functions/templatefile.mdx of hashicorp/terraform at v1.11, which recommends `*.tftpl` for templates.
+pub fn is_from_terraform(node: Node<'_>) -> bool {
+    let name = node.source().name();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    is_terraform(name) || extension.eq_ignore_ascii_case("tftpl") || node.tree().is_evaluated()
+}
+
 /// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the
 /// document. Nobody has to fill it in.
 ///
@@ -26,7 +36,7 @@ fn requires_replaced(node: Node<'_>) -> bool {
 pub fn is_interpolated(node: Node<'_>) -> bool {
     let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
     let has_any = || has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
-    (is_terraform(node.source().name()) || node.tree().is_evaluated()) && has_any()
+    is_from_terraform(node) && has_any()
 }
 
 #[cfg(test)]
@@ -40,7 +50,7 @@ mod tests {
     fn terraform_replaces_interpolations_only_in_its_own_files() {
         let interpolated = |name: &str, value: &str| {
             let text = format!("resource \"a\" \"b\" {{\n  c = <<-EOT\n  kind: {value}\n  EOT\n}}\n");
-            let text = if name.ends_with("yaml") { format!("kind: {value}\n") } else { text };
+            let text = if name.contains("yaml") { format!("kind: {value}\n") } else { text };
             let file = File::read(name, text, READ_OPTIONS);
             let read = file.documents.iter().find_map(|document| match document {
                 Document::Read(tree) => Some(tree),
@@ -52,6 +62,7 @@ mod tests {
         assert_eq!(interpolated("main.tf", "'$${x}'"), Some(false));
         assert_eq!(interpolated("main.tf", "'<x>'"), Some(false));
         assert_eq!(interpolated("a.yaml", "'${var.x}'"), Some(false));
+        assert_eq!(interpolated("a.yaml.tftpl", "'${x}'"), Some(true));
     }
 
     #[test]

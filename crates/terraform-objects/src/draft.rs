@@ -13,6 +13,8 @@ pub(crate) enum DocumentDraft {
     Document(DraftPart),
     /// A string that a document is composed of, and the expression that uses the string.
     Used(EvaluatedText, TextPlace),
+    /// A resource that makes no object: its whole block, its place, and the reason.
+    Absent { whole: TextPlace, at: TextPlace, reason: String },
     /// A document that is not known before Terraform applies the configuration: its place, and the reason.
     Unknown(TextPlace, String),
 }

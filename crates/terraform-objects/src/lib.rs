@@ -3,6 +3,7 @@
 mod convert;
 mod draft;
 mod input;
+mod mask;
 mod merge;
 mod parts;
 mod text;
@@ -11,7 +12,9 @@ mod value;
 use manifest::limits::Limits;
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{EvaluatedConfiguration, is_configuration, root_folders};
+use terraform::{EvaluatedConfiguration, EvaluationBudget, root_folders};
+
+pub use terraform::is_configuration;
 
 use input::InputFiles;
 use merge::Merge;
@@ -58,11 +61,14 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     let input = InputFiles::new(files, beside);
     let mut merge = Merge::default();
     let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
+    let bytes = files.iter().filter(|file| is_configuration(file.source.name()));
+    let mut budget = EvaluationBudget::of_bytes(bytes.map(|file| file.source.text().len()).sum());
     for root in roots.into_iter().filter(|root| input.any_in(root, may_reach_objects)) {
-        let mut configuration = EvaluatedConfiguration::evaluate(&root, &input, &[]);
-        convert::read_files(&mut configuration, &root, &input);
+        let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[], &mut budget);
+        convert::read_files(&mut configuration, &root, &input, &mut budget);
         merge.add_problems(&configuration);
         merge.add(&convert::drafts(&configuration), &configuration.texts, limits);
+        merge.add(&convert::absent(&configuration), &configuration.texts, limits);
     }
     let read = input.into_read().into_iter();
     let known = files.len();

@@ -32,6 +32,8 @@ struct OfText {
     used: Vec<Span>,
     /// The parts of the text that documents are, letter by letter.
     verbatim: Vec<Span>,
+    /// The resources that make no object in some configuration: their blocks, their places and the reasons.
+    absent: Vec<(Span, Span, String)>,
     /// The reasons why the file is not evaluated.
     problems: Vec<(Span, String)>,
 }
@@ -49,10 +51,24 @@ impl Merge {
                     self.mark(at, texts, |of_text| &mut of_text.used);
                 }
                 DocumentDraft::Used(text, used) => self.mark_text(text, *used, texts),
+                DocumentDraft::Absent { whole, at, reason } => {
+                    self.add_absent(*whole, *at, reason, texts);
+                }
                 DocumentDraft::Unknown(at, reason) => {
                     let document = Document::Unevaluated { span: at.span(), reason: reason.clone() };
                     self.add_document(PlacedDocument { at: *at, document }, texts);
                 }
+            }
+        }
+    }
+
+    fn add_absent(&mut self, whole: TextPlace, at: TextPlace, reason: &str, texts: &Texts) {
+        if let Some(source) = texts.get(at.text) {
+            let of_text = self.by_text.entry(address(source)).or_default();
+            of_text.used.push(whole.span());
+            let absent = (whole.span(), at.span(), reason.to_owned());
+            if !of_text.absent.contains(&absent) {
+                of_text.absent.push(absent);
             }
         }
     }
@@ -140,7 +156,7 @@ impl Merge {
 impl OfText {
     /// Replaces the documents of the text.
     fn apply(self, file: &mut File, is_configuration: bool) {
-        let Self { documents, used, verbatim, problems } = self;
+        let Self { documents, used, verbatim, absent, problems } = self;
         let before = core::mem::take(&mut file.documents);
         // What a document is letter by letter was read before, with the spelling of every value.
         let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
@@ -156,6 +172,12 @@ impl OfText {
         let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
         let new: Vec<Document> = new.collect();
         file.documents = before.into_iter().filter(is_kept).chain(new).collect();
+        for (whole, span, reason) in absent {
+            // Another configuration may have an instance.
+            if !file.documents.iter().any(|document| holds(&[whole], document.start())) {
+                file.documents.push(Document::Unevaluated { span, reason });
+            }
+        }
         for (span, message) in problems {
             let reason = format!("Terraform, not evaluated, only its here-documents are read: {message}");
             file.documents.push(Document::Unevaluated { span, reason });

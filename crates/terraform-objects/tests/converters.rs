@@ -279,6 +279,25 @@ resource "helm_release" "nginx" {
 }
 
 #[test]
+fn sensitive_parameters_of_a_release_are_placeholders() {
+    let text = r#"resource "helm_release" "a" {
+  chart = "karpenter"
+  set_sensitive {
+    name  = "a"
+    value = "secret"
+  }
+}
+resource "helm_release" "b" {
+  chart         = "karpenter"
+  set_sensitive = [{ name = "b", value = "secret" }]
+}
+"#;
+    let shown = shown(&[("main.tf", text)], &[]);
+    assert_eq!(shown.matches(".value = \"${sensitive}\"").count(), 2, "{shown}");
+    assert!(!shown.contains("= \"secret\""), "{shown}");
+}
+
+#[test]
 fn modules_with_equal_values_have_their_documents_once() {
     let main = r#"module "a" {
   source = "./m"
@@ -304,26 +323,72 @@ module "c" {
 
 #[test]
 fn here_documents_of_other_blocks_stay() {
-    let text = r#"resource "null_resource" "a" {
-  x = <<-EOT
-    kind: A
-  EOT
-}
-resource "kubectl_manifest" "off" {
-  count     = 0
-  yaml_body = <<-EOT
-    kind: B
-    name: ${upper("x")}
-  EOT
-}
-"#;
+    let text = "resource \"null_resource\" \"a\" {\n  x = <<-EOT\n    kind: A\n  EOT\n}\nresource \"kubectl_manifest\" \"b\" {}\n";
     assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
     --- main.tf:3
     .kind = "A" @3:11
-    --- main.tf:9
-    .kind = "B" @9:11
-    .name = "${upper(\"x\")}" @10:11 from "${upper(\"x\")}"
     "#);
+}
+
+#[test]
+fn a_resource_without_instances_makes_no_object() {
+    let off = |name: &str, more: &str| {
+        format!(
+            "resource \"kubectl_manifest\" \"{name}\" {{\n  {more}\n  yaml_body = <<-EOT\n    kind: B\n    name: ${{upper(\"x\")}}\n  EOT\n}}\n"
+        )
+    };
+    let main = off("a", "count = 0") + &off("b", "for_each = {}") + &off("c", "count = module.far.enabled");
+    let module = "module \"m\" {\n  source = \"./m\"\n  count  = 0\n}\n";
+    let files = [("main.tf", main.as_str()), ("call.tf", module), ("m/m.tf", &off("d", ""))];
+    assert_snapshot!(shown(&files, &[]), @r#"
+    --- main.tf:1
+    `kubectl_manifest.a` makes no object: `count` is 0
+    --- main.tf:8
+    `kubectl_manifest.b` makes no object: `for_each` is empty
+    --- main.tf:18
+    .kind = "B" @18:11
+    .name = "X" @19:11 from "${upper(\"x\")}"
+    --- m/m.tf:1
+    `kubectl_manifest.d` makes no object: `count` of `module.m` is 0
+    "#);
+    // Another module has an instance.
+    let twice = "module \"n\" {\n  source = \"./m\"\n}\n";
+    let files = [("call.tf", [module, twice].concat()), ("m/m.tf", off("d", ""))];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    assert_snapshot!(shown(&files, &[]), @r#"
+    --- m/m.tf:4
+    .kind = "B" @4:11
+    .name = "X" @5:11 from "${upper(\"x\")}"
+    "#);
+}
+
+#[test]
+fn a_placeholder_within_a_flow_sequence_does_not_lose_the_document() {
+    let text = "resource \"kubectl_manifest\" \"a\" {\n  yaml_body = <<-EOT\n    kind: A\n    zones: [${module.vpc.az}a, '${upper(\"x\")}', b]\n    ${module.a.key}: {x: ${module.a.value}}\n  EOT\n}\n";
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:3
+    .kind = "A" @3:11
+    .zones.0 = "${module.vpc.az}a" @4:13
+    .zones.1 = "X" @4:32 from "'${upper(\"x\")}'"
+    .zones.2 = "b" @4:49
+    .${module.a.key}.x = "${module.a.value}" @5:26
+    "#);
+}
+
+#[test]
+fn configurations_share_a_bound_on_their_work() {
+    // Each folder takes a twentieth of the steps of the whole input or more.
+    let main = r#"locals { all = [for a in range(40) : [for b in range(1000) : a * b]] }
+resource "kubernetes_manifest" "a" {
+  manifest = { kind = "A", name = length(local.all) }
+}
+"#;
+    let names: Vec<String> = (0..24).map(|index| format!("root{index}/main.tf")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), main)).collect();
+    let shown = shown(&files, &[]);
+    let known = shown.matches(".name = 40").count();
+    assert!((1..24).contains(&known), "{known}");
+    assert!(shown.contains("--- root23/main.tf:1\nTerraform, not evaluated"), "{shown}");
 }
 
 #[test]

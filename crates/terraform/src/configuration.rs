@@ -14,7 +14,7 @@ use crate::instance::{InstanceKey, instances, object};
 use crate::module::Module;
 use crate::paths;
 use crate::place::{TextPlace, Texts};
-use crate::session::{EvaluationSession, FolderFiles};
+use crate::session::{EvaluationBudget, EvaluationSession, FolderFiles};
 use crate::syntax::{Located, SyntaxProblem, attribute, header, is_configuration, parse};
 use crate::value::EvaluatedValue;
 
@@ -26,10 +26,25 @@ const MAX_BLOCKS: usize = 100_000;
 pub struct EvaluatedConfiguration {
     /// The blocks in the order of modules, files and lines. Each instance of a block is one.
     pub blocks: Vec<EvaluatedBlock>,
+    /// The resources without an instance, because `count` is 0 or `for_each` is empty.
+    pub absent: Vec<AbsentResource>,
     /// The files that are not read.
     pub problems: Vec<SyntaxProblem>,
     /// The texts that places point into.
     pub texts: Texts,
+}
+
+/// Resource without an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbsentResource {
+    /// The type and the name.
+    pub labels: Vec<String>,
+    /// The word and the labels that start the block.
+    pub place: TextPlace,
+    /// The whole block.
+    pub whole: TextPlace,
+    /// The reason, a part of a sentence.
+    pub reason: String,
 }
 
 /// Instance of a resource, a data source, a call of a module that is elsewhere, or another block of a module.
@@ -97,13 +112,23 @@ impl EvaluatedConfiguration {
     /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of files of variables that
     /// Terraform would be called with, beside those that it reads itself.
     pub fn evaluate(folder: &str, files: &dyn FolderFiles, variable_files: &[String]) -> Self {
-        let session = EvaluationSession::new(folder, files);
-        let mut problems = Vec::new();
-        let mut blocks = Vec::new();
-        let root = Module::root(&session, variable_files, &mut problems);
-        add_module(&root, &mut blocks, &mut problems);
+        Self::evaluate_within(folder, files, variable_files, &mut EvaluationBudget::of_bytes(0))
+    }
+
+    /// Evaluates one of several configurations, which have a budget together.
+    pub fn evaluate_within(
+        folder: &str,
+        files: &dyn FolderFiles,
+        variable_files: &[String],
+        budget: &mut EvaluationBudget,
+    ) -> Self {
+        let session = EvaluationSession::new(folder, files, Texts::default(), budget);
+        let mut collected = Collected::default();
+        let root = Module::root(&session, variable_files, &mut collected.problems);
+        collected.add_module(&root);
         drop(root);
-        Self { blocks, problems, texts: session.into_texts() }
+        let Collected { blocks, absent, problems } = collected;
+        Self { blocks, absent, problems, texts: session.finish(budget) }
     }
 }
 
@@ -126,8 +151,9 @@ impl EvaluatedConfiguration {
         folder: &str,
         files: &dyn FolderFiles,
         requests: &[TemplateRequest],
+        budget: &mut EvaluationBudget,
     ) -> Vec<Option<EvaluatedValue>> {
-        let session = EvaluationSession::with_texts(folder, files, core::mem::take(&mut self.texts));
+        let session = EvaluationSession::new(folder, files, core::mem::take(&mut self.texts), budget);
         let text = |request: &TemplateRequest| {
             let Some(variables) = &request.variables else {
                 let (number, source) = session.text(&request.path)?;
@@ -150,7 +176,7 @@ impl EvaluatedConfiguration {
             Some(evaluation.template_file(parsed, layout, whole).at(request.used))
         };
         let texts = requests.iter().map(text).collect();
-        self.texts = session.into_texts();
+        self.texts = session.finish(budget);
         texts
     }
 }
@@ -196,7 +222,8 @@ pub fn evaluate_expressions(
     files: &dyn FolderFiles,
     texts: &[&str],
 ) -> Vec<Result<EvaluatedValue, String>> {
-    let session = EvaluationSession::new(folder, files);
+    let budget = EvaluationBudget::of_bytes(0);
+    let session = EvaluationSession::new(folder, files, Texts::default(), &budget);
     let root = Module::root(&session, &[], &mut Vec::new());
     let value = |text: &&str| {
         let expression: Expression =
@@ -209,51 +236,88 @@ pub fn evaluate_expressions(
     texts.iter().map(value).collect()
 }
 
-fn add_module(module: &Rc<Module<'_>>, blocks: &mut Vec<EvaluatedBlock>, problems: &mut Vec<SyntaxProblem>) {
-    for problem in &module.syntax.problems {
-        if !problems.contains(problem) {
-            problems.push(problem.clone());
+/// What the modules of a configuration have.
+#[derive(Default)]
+struct Collected {
+    blocks: Vec<EvaluatedBlock>,
+    absent: Vec<AbsentResource>,
+    problems: Vec<SyntaxProblem>,
+}
+
+impl Collected {
+    fn add_module(&mut self, module: &Rc<Module<'_>>) {
+        for problem in &module.syntax.problems {
+            if !self.problems.contains(problem) {
+                self.problems.push(problem.clone());
+            }
+        }
+        for block in &module.syntax.blocks {
+            self.add_block(module, block);
+        }
+        for (name, call) in &module.syntax.modules {
+            match module.called(name) {
+                Some(children) => {
+                    for (_, child) in children.iter() {
+                        self.add_module(child);
+                    }
+                    if children.is_empty()
+                        && let Some((_, syntax)) = module.local_module(call)
+                    {
+                        let reason = emptiness(&call.node, &format!(" of `module.{name}`"));
+                        syntax.blocks.iter().for_each(|block| self.add_absent(block, &reason));
+                    }
+                }
+                None => self.add_block(module, call),
+            }
         }
     }
-    for block in &module.syntax.blocks {
-        add_block(module, block, blocks);
+
+    fn add_absent(&mut self, block: &Located<Block>, reason: &str) {
+        let whole = block.node.span().map_or(Span::default(), |span| Span::new(span.start, span.end));
+        self.absent.push(AbsentResource {
+            labels: block.node.labels.iter().map(|label| label.as_str().to_owned()).collect(),
+            place: header(&block.node, block.text),
+            whole: TextPlace::new(block.text, whole),
+            reason: reason.to_owned(),
+        });
     }
-    for (name, call) in &module.syntax.modules {
-        match module.called(name) {
-            Some(children) => {
-                for (_, child) in children.iter() {
-                    add_module(child, blocks, problems);
-                }
+
+    fn add_block(&mut self, module: &Rc<Module<'_>>, block: &Located<Block>) {
+        let kind = block.node.ident.as_str();
+        let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
+        let instances = instances(module, block);
+        if instances.is_empty() {
+            self.add_absent(block, &emptiness(&block.node, ""));
+        }
+        for instance in instances {
+            if self.blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {
+                return;
             }
-            None => add_block(module, call, blocks),
+            let own = match kind {
+                "resource" => labels.join("."),
+                _ => [&[kind.to_owned()], labels.as_slice()].concat().join("."),
+            };
+            let address = format!("{}{own}{}", module.prefix, instance.suffix());
+            let body =
+                module.evaluate(block, &instance, |evaluation, block| contents(evaluation, &block.body));
+            let (kind, labels) = (kind.to_owned(), labels.clone());
+            self.blocks.push(EvaluatedBlock {
+                address,
+                module: module.prefix.clone(),
+                kind,
+                labels,
+                key: instance.key,
+                place: header(&block.node, block.text),
+                body,
+            });
         }
     }
 }
 
-fn add_block(module: &Rc<Module<'_>>, block: &Located<Block>, blocks: &mut Vec<EvaluatedBlock>) {
-    let kind = block.node.ident.as_str();
-    let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
-    for instance in instances(module, block) {
-        if blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {
-            return;
-        }
-        let own = match kind {
-            "resource" => labels.join("."),
-            _ => [&[kind.to_owned()], labels.as_slice()].concat().join("."),
-        };
-        let address = format!("{}{own}{}", module.prefix, instance.suffix());
-        let body = module.evaluate(block, &instance, |evaluation, block| contents(evaluation, &block.body));
-        let (kind, labels) = (kind.to_owned(), labels.clone());
-        blocks.push(EvaluatedBlock {
-            address,
-            module: module.prefix.clone(),
-            kind,
-            labels,
-            key: instance.key,
-            place: header(&block.node, block.text),
-            body,
-        });
-    }
+/// The reason for which a block has no instances.
+fn emptiness(block: &Block, of: &str) -> String {
+    let is_counted = attribute(block, "count").is_some();
+    if is_counted { format!("`count`{of} is 0") } else { format!("`for_each`{of} is empty") }
 }
 
 /// The attributes and the blocks of a body.

@@ -20,13 +20,13 @@ mod unify;
 mod value;
 
 pub use configuration::{
-    BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock, TemplateRequest,
-    evaluate_expressions, matching_files, root_folders,
+    AbsentResource, BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
+    TemplateRequest, evaluate_expressions, matching_files, root_folders,
 };
 pub use instance::InstanceKey;
 pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
-pub use session::FolderFiles;
+pub use session::{EvaluationBudget, FolderFiles};
 pub use syntax::{SyntaxProblem, is_configuration};
 pub use text::{EvaluatedText, Piece};
 pub use types::{AttributeType, Type};

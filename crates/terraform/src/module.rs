@@ -16,7 +16,7 @@ use crate::instance::{BlockInstance, InstanceKey, instances};
 use crate::paths;
 use crate::place::TextPlace;
 use crate::session::EvaluationSession;
-use crate::syntax::{Located, ModuleSyntax, SyntaxProblem, attribute, header, parse};
+use crate::syntax::{Located, ModuleSyntax, SyntaxProblem, attribute, header, is_hidden, parse};
 use crate::types::Type;
 use crate::value::{EvaluatedMember, EvaluatedMembers, EvaluatedValue};
 
@@ -39,6 +39,7 @@ pub(crate) struct Module<'s> {
     locals: Memo,
     /// Modules that this one calls, by name.
     children: RefCell<BTreeMap<String, ModuleInstances<'s>>>,
+    /// The outputs of this module.
     outputs: Memo,
 }
 
@@ -63,7 +64,7 @@ impl<'s> Module<'s> {
         problems: &mut Vec<SyntaxProblem>,
     ) -> Rc<Self> {
         let folder = session.root.to_owned();
-        let syntax = Rc::new(ModuleSyntax::read(session, &folder));
+        let syntax = session.module(&folder);
         let paths = session.files.paths_in(&folder);
         let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let default = paths
@@ -147,6 +148,9 @@ impl<'s> Module<'s> {
             let of = attribute(block, "type")
                 .and_then(|of| VariableType::parse(of, &value))
                 .unwrap_or_else(VariableType::any);
+            if is_hidden(block) {
+                return EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), place);
+            }
             let default = attribute(block, "default").map(value);
             let is_nullable =
                 attribute(block, "nullable").is_none_or(|nullable| nullable.as_bool() != Some(false));
@@ -174,21 +178,37 @@ impl<'s> Module<'s> {
         }
     }
 
+    /// The folder and the declarations of a local module that this one calls.
+    pub(crate) fn local_module(&self, call: &Located<Block>) -> Option<(String, Rc<ModuleSyntax>)> {
+        let source = attribute(&call.node, "source")?.as_str()?;
+        if !(source.starts_with("./") || source.starts_with("../")) || self.depth >= MAX_MODULES {
+            return None;
+        }
+        let folder = paths::join(&self.folder, source)?;
+        let syntax = self.session.module(&folder);
+        (!syntax.is_empty()).then_some((folder, syntax))
+    }
+
+    /// The value of an output, evaluated once.
+    fn output(self: &Rc<Self>, name: &str, expression: &Located<Expression>) -> EvaluatedValue {
+        let unknown = || {
+            let place = TextPlace::new(expression.text, Span::default());
+            EvaluatedValue::unknown(Type::Dynamic, &format!("{}{name}", self.prefix), place)
+        };
+        if self.syntax.sensitive_outputs.contains(name) {
+            return unknown();
+        }
+        // An output that needs itself is an error of Terraform's that other parts of the cycle have.
+        Self::memoized(&self.outputs, name, || self.value_of(expression)).unwrap_or_else(unknown)
+    }
+
     /// The instances of a local module that this one calls; none if its source is elsewhere.
     pub(crate) fn called(self: &Rc<Self>, name: &str) -> Option<ModuleInstances<'s>> {
         if let Some(known) = self.children.borrow().get(name) {
             return Some(Rc::clone(known));
         }
         let call = self.syntax.modules.get(name)?;
-        let source = attribute(&call.node, "source")?.as_str()?;
-        if !(source.starts_with("./") || source.starts_with("../")) || self.depth >= MAX_MODULES {
-            return None;
-        }
-        let folder = paths::join(&self.folder, source)?;
-        let syntax = Rc::new(ModuleSyntax::read(self.session, &folder));
-        if syntax.is_empty() {
-            return None;
-        }
+        let (folder, syntax) = self.local_module(call)?;
         let instances = instances(self, call);
         let child = |instance: BlockInstance| {
             let prefix = format!("{}module.{name}{}.", self.prefix, instance.suffix());
@@ -225,23 +245,25 @@ impl References for InModule<'_> {
         }))
     }
 
-    fn module(&self, name: &str) -> Option<EvaluatedValue> {
+    fn module(&self, name: &str, output: Option<&str>) -> Option<EvaluatedValue> {
         let module = &self.0;
         let call = module.syntax.modules.get(name)?;
         let place = header(&call.node, call.text);
         let children = module.called(name)?;
-        Module::memoized(&module.outputs, name, || outputs(&children, place))
+        module.session.spend(children.len()).then(|| outputs(&children, output, place))
     }
 }
 
-/// The outputs of the instances of a module.
-fn outputs(children: &ModuleInstances<'_>, place: TextPlace) -> EvaluatedValue {
+/// The outputs of the instances of a module: one of them, or all.
+fn outputs(children: &ModuleInstances<'_>, only: Option<&str>, place: TextPlace) -> EvaluatedValue {
     let all = |module: &Rc<Module<'_>>| {
         let output = |(name, output): (&String, &Located<Expression>)| {
-            let value = module.value_of(output);
+            let value = module.output(name, output);
             (Arc::from(name.as_str()), EvaluatedMember { key: place, value })
         };
-        EvaluatedValue::object(module.syntax.outputs.iter().map(output), place)
+        let wanted = module.syntax.outputs.iter();
+        let wanted = wanted.filter(|(name, _)| only.is_none_or(|only| only == name.as_str()));
+        EvaluatedValue::object(wanted.map(output), place)
     };
     match children.as_slice() {
         [(BlockInstance { key: InstanceKey::Single, .. }, module)] => all(module),

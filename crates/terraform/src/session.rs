@@ -11,10 +11,13 @@ use manifest::source::Source;
 use crate::eval::TemplateLayout;
 use crate::paths;
 use crate::place::{TextNumber, TextPlace, Texts};
+use crate::syntax::ModuleSyntax;
 use crate::value::EvaluatedValue;
 
 /// Steps that the evaluation of a configuration may take. A step is an expression, an element of a collection or a few bytes of text.
 const MAX_STEPS: usize = 2_000_000;
+/// Steps of all configurations of an input, for each byte of them.
+const STEPS_PER_BYTE: usize = 16;
 /// Expressions within expressions, through references and calls.
 const MAX_DEPTH: usize = 200;
 /// Bytes of text that cost as much as a step.
@@ -41,6 +44,24 @@ pub trait FolderFiles {
     }
 }
 
+/// Steps that the evaluation of several configurations may take together.
+#[derive(Debug)]
+pub struct EvaluationBudget {
+    left: usize,
+}
+
+impl EvaluationBudget {
+    /// The steps for configurations with a number of bytes, so that the cost is linear in their size.
+    pub fn of_bytes(bytes: usize) -> Self {
+        Self { left: bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(MAX_STEPS) }
+    }
+
+    /// The steps for one configuration.
+    fn of_one(&self) -> usize {
+        self.left.min(MAX_STEPS)
+    }
+}
+
 /// State of the evaluation of one configuration.
 pub(crate) struct EvaluationSession<'f> {
     /// Folder of the root module, a path from the root of the input.
@@ -49,6 +70,9 @@ pub(crate) struct EvaluationSession<'f> {
     texts: RefCell<Texts>,
     numbers: RefCell<BTreeMap<String, TextNumber>>,
     templates: RefCell<BTreeMap<String, Rc<ParsedTemplate>>>,
+    modules: RefCell<BTreeMap<String, Rc<ModuleSyntax>>>,
+    /// The steps of the configuration.
+    steps: usize,
     left: Cell<usize>,
     is_limited: Cell<bool>,
     depth: Cell<usize>,
@@ -63,19 +87,22 @@ pub(crate) struct ParsedTemplate {
 }
 
 impl<'f> EvaluationSession<'f> {
-    pub(crate) fn new(root: &'f str, files: &'f dyn FolderFiles) -> Self {
-        Self::with_texts(root, files, Texts::default())
-    }
-
-    /// A session that adds to the texts of an earlier one.
-    pub(crate) fn with_texts(root: &'f str, files: &'f dyn FolderFiles, texts: Texts) -> Self {
+    /// A session that adds to the texts of an earlier one, with a part of a budget.
+    pub(crate) fn new(
+        root: &'f str,
+        files: &'f dyn FolderFiles,
+        texts: Texts,
+        budget: &EvaluationBudget,
+    ) -> Self {
         Self {
             root,
             files,
             texts: RefCell::new(texts),
             numbers: RefCell::default(),
             templates: RefCell::default(),
-            left: Cell::new(MAX_STEPS),
+            modules: RefCell::default(),
+            steps: budget.of_one(),
+            left: Cell::new(budget.of_one()),
             is_limited: Cell::new(false),
             depth: Cell::new(0),
         }
@@ -97,7 +124,7 @@ impl<'f> EvaluationSession<'f> {
 
     /// Starts anew with all steps.
     pub(crate) fn renew(&self) {
-        self.left.set(MAX_STEPS);
+        self.left.set(self.steps);
         self.is_limited.set(false);
     }
 
@@ -158,12 +185,24 @@ impl<'f> EvaluationSession<'f> {
         Some(template)
     }
 
+    /// The declarations of the module in a folder, read once.
+    pub(crate) fn module(&self, folder: &str) -> Rc<ModuleSyntax> {
+        if let Some(module) = self.modules.borrow().get(folder) {
+            return Rc::clone(module);
+        }
+        let module = Rc::new(ModuleSyntax::read(self, folder));
+        self.modules.borrow_mut().insert(folder.to_owned(), Rc::clone(&module));
+        module
+    }
+
     /// The bytes at a place.
     pub(crate) fn slice(&self, place: TextPlace) -> String {
         self.texts.borrow().slice(place).to_owned()
     }
 
-    pub(crate) fn into_texts(self) -> Texts {
+    /// Ends the session, takes its steps from the budget, and returns its texts.
+    pub(crate) fn finish(self, budget: &mut EvaluationBudget) -> Texts {
+        budget.left = budget.left.saturating_sub(self.steps - self.left.get());
         self.texts.into_inner()
     }
 }

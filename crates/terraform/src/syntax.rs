@@ -1,7 +1,7 @@
 //! The files of a module: variables, locals, outputs, calls of modules, resources.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hcl_edit::Span as _;
@@ -18,6 +18,8 @@ pub(crate) struct ModuleSyntax {
     pub(crate) variables: BTreeMap<String, Located<Block>>,
     pub(crate) locals: BTreeMap<String, Located<Expression>>,
     pub(crate) outputs: BTreeMap<String, Located<Expression>>,
+    /// The outputs that Terraform does not show.
+    pub(crate) sensitive_outputs: BTreeSet<String>,
     pub(crate) modules: BTreeMap<String, Located<Block>>,
     /// Resources, data sources and other blocks with labels, in the order of files and lines.
     pub(crate) blocks: Vec<Located<Block>>,
@@ -55,6 +57,12 @@ impl ModuleSyntax {
             .collect();
         for path in paths.iter().filter(|path| !tofu.contains(path)) {
             let Some((text, source)) = session.text(path) else { continue };
+            if !session.spend_text(source.text().len()) {
+                let place = TextPlace::new(text, Span::default());
+                let message = "The configurations of the input take too many steps to evaluate".to_owned();
+                module.problems.push(SyntaxProblem { place, message });
+                continue;
+            }
             match parse(&source, text) {
                 Ok(body) => module.add(body, text, &source),
                 Err(problem) => module.problems.push(problem),
@@ -88,6 +96,9 @@ impl ModuleSyntax {
                     }
                 }
                 ("output", Some(name)) => {
+                    if is_hidden(&block) {
+                        self.sensitive_outputs.insert(name.clone());
+                    }
                     let value =
                         core::mem::take(&mut block.body).into_iter().find_map(|structure| match structure {
                             Structure::Attribute(attribute) if attribute.key.as_str() == "value" => {
@@ -154,6 +165,15 @@ pub fn is_configuration(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_hidden = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
     !is_hidden && name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "tf" | "tofu"))
+}
+
+/// Whether Terraform does not show the value of a variable or an output.
+///
+/// Source: website/docs/language/manage-sensitive-data of hashicorp/terraform at v1.11.
+pub(crate) fn is_hidden(block: &Block) -> bool {
+    ["sensitive", "ephemeral"]
+        .iter()
+        .any(|name| attribute(block, name).is_some_and(|value| value.as_bool() == Some(true)))
 }
 
 /// The expression of an attribute of a block.

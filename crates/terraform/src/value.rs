@@ -228,6 +228,12 @@ impl EvaluatedValue {
         Self::new(Data::Unknown(Unknown { of: Type::Dynamic, text, failure }), place)
     }
 
+    /// A placeholder instead of a value that Terraform does not show.
+    #[must_use]
+    pub fn hidden(&self) -> Self {
+        Self::unknown(self.type_of(), "sensitive", self.place)
+    }
+
     /// The same value, used in another expression.
     #[must_use]
     pub(crate) fn at(mut self, place: TextPlace) -> Self {

@@ -374,3 +374,60 @@ resource "a" "b" {{
         assert!(value(&configuration, "a.b", attribute).knowledge() > Knowledge::Known, "{attribute}");
     }
 }
+
+#[test]
+fn hidden_values_are_placeholders() {
+    for (declaration, value, expected) in [
+        ("variable \"x\" {\n  default = \"secret\"\n  sensitive = true\n}", "var.x", "${var.x}"),
+        ("variable \"x\" {\n  default = \"secret\"\n  ephemeral = true\n}", "\"a-${var.x}\"", "a-${var.x}"),
+        ("locals { x = sensitive(\"secret\") }", "local.x", "${sensitive}"),
+        ("locals { x = sensitive(\"secret\") }", "\"a-${local.x}\"", "a-${sensitive}"),
+    ] {
+        let text = format!("{declaration}\nresource \"a\" \"b\" {{ v = {value} }}\n");
+        assert_eq!(placeholder(&text), (expected.to_owned(), None));
+    }
+    let configuration = evaluate([
+        ("main.tf", "module \"m\" { source = \"./m\" }\nresource \"a\" \"b\" { v = module.m.key }\n"),
+        ("m/main.tf", "output \"key\" {\n  value = \"secret\"\n  sensitive = true\n}\n"),
+    ]);
+    let unknown = value(&configuration, "a.b", "v").as_unknown().unwrap();
+    assert_eq!(unknown.text.as_str(), "${module.m.key}");
+}
+
+#[test]
+fn modules_use_outputs_of_each_other() {
+    let module = |other: &str| {
+        format!(
+            "variable \"in\" {{ default = \"\" }}\noutput \"own\" {{ value = \"{other}\" }}\noutput \"both\" {{ value = \"{other}-${{var.in}}\" }}\n"
+        )
+    };
+    let main = r#"
+module "a" {
+  source = "./a"
+  in     = module.b["k"].own
+}
+module "b" {
+  source   = "./b"
+  for_each = toset(["k"])
+  in       = module.a.own
+}
+resource "a" "b" { v = [module.a.both, module.b["k"].both, values(module.b)[*].both] }
+"#;
+    let configuration =
+        evaluate([("main.tf", main), ("a/main.tf", &module("one")), ("b/main.tf", &module("two"))]);
+    let value = value(&configuration, "a.b", "v");
+    assert_eq!(value.knowledge(), Knowledge::Known);
+    assert_eq!(to_json(value), r#"["one-two","two-one",["two-one"]]"#);
+}
+
+#[test]
+fn an_output_that_needs_itself_is_not_known() {
+    let configuration = evaluate([
+        (
+            "main.tf",
+            "module \"a\" {\n  source = \"./a\"\n  in = module.a.out\n}\nresource \"a\" \"b\" { v = module.a.out }\n",
+        ),
+        ("a/main.tf", "variable \"in\" {}\noutput \"out\" { value = var.in }\n"),
+    ]);
+    assert_eq!(value(&configuration, "a.b", "v").knowledge(), Knowledge::Unknown);
+}

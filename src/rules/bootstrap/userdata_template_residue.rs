@@ -1,10 +1,10 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::is_terraform;
 use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
+use objects::placeholders::is_from_terraform;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
@@ -89,7 +89,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     let is_template =
         object.operation() == Operation::Apply && has_other_placeholder(object.root(), data.node);
-    let in_terraform = is_terraform(data.node.source().name()) || data.node.tree().is_evaluated();
+    let in_terraform = is_from_terraform(data.node);
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         let start = at;

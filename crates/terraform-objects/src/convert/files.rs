@@ -5,8 +5,8 @@
 //! patterns start from the folder in which Terraform runs.
 
 use terraform::{
-    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, FolderFiles, TemplateRequest,
-    matching_files,
+    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, EvaluationBudget,
+    FolderFiles, TemplateRequest, matching_files,
 };
 
 use super::ResourceInstance;
@@ -20,7 +20,12 @@ const WITH_CONTENT: &str = "kubectl_file_documents";
 const TEXT: &str = "text of a file";
 
 /// Adds the texts of the files to the data sources of a configuration in a folder.
-pub(crate) fn read(configuration: &mut EvaluatedConfiguration, folder: &str, files: &dyn FolderFiles) {
+pub(crate) fn read(
+    configuration: &mut EvaluatedConfiguration,
+    folder: &str,
+    files: &dyn FolderFiles,
+    budget: &mut EvaluationBudget,
+) {
     let (mut requests, mut owners) = (Vec::new(), Vec::new());
     for (index, block) in configuration.blocks.iter().enumerate() {
         let is_read = block.kind == "data"
@@ -37,7 +42,7 @@ pub(crate) fn read(configuration: &mut EvaluatedConfiguration, folder: &str, fil
             owners.push(index);
         }
     }
-    let texts = configuration.templates(folder, files, &requests);
+    let texts = configuration.templates(folder, files, &requests, budget);
     for (index, text) in owners.into_iter().zip(texts) {
         if let Some((block, value)) = configuration.blocks.get_mut(index).zip(text) {
             let key = block.place;

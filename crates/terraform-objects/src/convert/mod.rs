@@ -10,7 +10,8 @@ mod release;
 use std::collections::BTreeMap;
 
 use terraform::{
-    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText, EvaluatedValue, TextPlace,
+    AbsentResource, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText,
+    EvaluatedValue, TextPlace,
 };
 
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -43,6 +44,20 @@ pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraf
         .flat_map(|(convert, block)| {
             convert(&ResourceInstance { block, configuration, by_address: &by_address })
         })
+        .collect()
+}
+
+/// The resources with a converter that make no object.
+pub(crate) fn absent(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
+    let is_converted = |kind: &str| CONVERTERS.iter().any(|(name, _)| *name == kind);
+    let draft = |resource: &AbsentResource| {
+        let reason = format!("`{}` makes no object: {}", resource.labels.join("."), resource.reason);
+        DocumentDraft::Absent { whole: resource.whole, at: resource.place, reason }
+    };
+    let resources = configuration.absent.iter();
+    resources
+        .filter(|resource| resource.labels.first().is_some_and(|kind| is_converted(kind)))
+        .map(draft)
         .collect()
 }
 

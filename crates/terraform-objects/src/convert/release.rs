@@ -1,6 +1,8 @@
 //! `helm_release` of Karpenter's charts.
 
-use terraform::{BlockBody, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
+use std::sync::Arc;
+
+use terraform::{BlockBody, EvaluatedMember, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
 
 use super::ResourceInstance;
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -90,16 +92,29 @@ fn decoded(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
     (value.is_null() || value.members().is_some()).then_some(value)
 }
 
-/// The values that single settings give: blocks, or a list of objects.
+/// The values that single settings give: blocks, or a list of objects. The values of `set_sensitive` are placeholders.
 fn parameters(name: &str, body: &BlockBody) -> Vec<DraftPart> {
+    let shown = |member: &str, value: &EvaluatedValue| {
+        let is_hidden = name == "set_sensitive" && member == "value";
+        DraftPart::Value(if is_hidden { value.hidden() } else { value.clone() })
+    };
     let in_blocks = body.blocks.iter().filter(|block| block.kind == name);
     let of_block = in_blocks.map(|block| {
         let attributes = block.body.attributes.iter();
         let members = attributes.map(|attribute| {
-            DraftMember::new(&attribute.name, attribute.key, DraftPart::Value(attribute.value.clone()))
+            DraftMember::new(&attribute.name, attribute.key, shown(&attribute.name, &attribute.value))
         });
         DraftPart::object(members, block.place)
     });
     let in_list = body.get(name).and_then(EvaluatedValue::items).unwrap_or_default();
-    of_block.chain(in_list.iter().map(|item| DraftPart::Value(item.clone()))).collect()
+    let of_item = in_list.iter().map(|item| match item.members() {
+        Some(members) => {
+            let member = |(name, member): (&Arc<str>, &EvaluatedMember)| {
+                DraftMember::new(name, member.key, shown(name, &member.value))
+            };
+            DraftPart::object(members.as_map().iter().map(member), item.place)
+        }
+        None => DraftPart::Value(item.clone()),
+    });
+    of_block.chain(of_item).collect()
 }

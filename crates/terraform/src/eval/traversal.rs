@@ -63,7 +63,7 @@ impl Evaluation<'_> {
         Some(match root {
             "var" => (declared(references.variable(name)), rest),
             "local" => (declared(references.local(name, place)), rest),
-            "module" => match references.module(name) {
+            "module" => match references.module(name, output_name(rest)) {
                 Some(module) => (module, rest),
                 None => unknown(),
             },
@@ -246,6 +246,14 @@ impl Evaluation<'_> {
             _ => EvaluatedValue::tuple(items, place),
         }
     }
+}
+
+/// The name of the output that steps from a module lead to, behind the key of an instance.
+fn output_name(steps: Steps<'_>) -> Option<&str> {
+    steps.iter().find_map(|step| match step.value() {
+        TraversalOperator::GetAttr(name) => Some(name.as_str()),
+        _ => None,
+    })
 }
 
 /// The type of a value, without the types of the elements of a known one.

@@ -41,7 +41,12 @@ pub(super) fn toset(call: &Call<'_>) -> Answer {
     Ok(converted.at(call.place))
 }
 
-/// `sensitive` and its relatives mark a value and do not change it.
+/// `sensitive`: Terraform does not show the value, and neither does a report.
+pub(super) fn sensitive(call: &Call<'_>) -> Answer {
+    Ok(call.argument(0)?.hidden().at(call.place))
+}
+
+/// `nonsensitive` does not change a value.
 pub(super) fn same(call: &Call<'_>) -> Answer {
     let value: EvaluatedValue = call.argument(0)?.clone();
     Ok(value.at(call.place))

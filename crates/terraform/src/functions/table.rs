@@ -131,7 +131,7 @@ static FUNCTIONS: [Function; 83] = [
     of("regexall", &[STRING, STRING], Any, Everything, pattern::regexall),
     of("replace", &[STRING, STRING, STRING], String, Spelling, pattern::replace),
     of("reverse", &[ANY], Any, Arguments, lists::reverse),
-    of("sensitive", &[nullable(Any)], Any, Nothing, conversions::same),
+    of("sensitive", &[nullable(Any)], Any, Nothing, conversions::sensitive),
     with(one(Set), of("setintersection", &[], Any, Everything, sets::setintersection)),
     with(ANY, of("setproduct", &[], Any, Everything, sets::setproduct)),
     of("setsubtract", &[one(Set), one(Set)], Any, Everything, sets::setsubtract),
