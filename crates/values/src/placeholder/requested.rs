@@ -1,0 +1,141 @@
+//! Words that ask a person for a value, or show where a value belongs: `REPLACE_ME`, `your-cluster`, `ami-xxxx`, `sg-****`.
+
+use core::ops::Range;
+
+/// The first words that ask for a value: `REPLACE_ME`, `your-cluster-name`, `xxxx`.
+pub(super) fn requested_range(text: &str) -> Option<Range<usize>> {
+    /// Whole values.
+    const VALUES: [&str; 8] = ["todo", "tbd", "tba", "fixme", "masked", "hidden", "omitted", "placeholder"];
+    /// Words anywhere in a value.
+    const WORDS: [&str; 4] = ["replaceme", "changeme", "redacted", "updateme"];
+    /// Pairs of words anywhere in a value.
+    const PHRASES: [(&str, &str); 13] = [
+        ("fill", "me"),
+        ("fill", "in"),
+        ("update", "me"),
+        ("edit", "me"),
+        ("goes", "here"),
+        ("insert", "here"),
+        ("replace", "me"),
+        ("replace", "with"),
+        ("replace", "this"),
+        ("to", "replace"),
+        ("be", "replaced"),
+        ("change", "me"),
+        ("change", "this"),
+    ];
+    if let Some(range) = masked_range(text) {
+        return Some(range);
+    }
+    // A number, for example, asks for nothing.
+    if !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let is = |word: &str, other: &str| word.eq_ignore_ascii_case(other);
+    let whole = 0..text.len();
+    if VALUES.iter().any(|value| is(text, value)) {
+        return Some(whole);
+    }
+    // The word before, if `-`, `_` or a space is between the two words.
+    let mut before = "";
+    let mut at = 0;
+    for piece in text.split_inclusive(|char: char| !char.is_ascii_alphanumeric()) {
+        let word = piece.trim_end_matches(|char: char| !char.is_ascii_alphanumeric());
+        let follows_prefix = is_id_prefix(text, at);
+        if is_outline(word) || (follows_prefix && is_outline_of_id(word)) {
+            return Some(at..at + word.len());
+        }
+        let is_phrase =
+            !before.is_empty() && PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
+        let asks = is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece);
+        let is_last = || at + piece.len() == text.len() && !before.is_empty();
+        if asks || (follows_prefix && is(word, "your")) || (word == "HERE" && is_last()) {
+            return Some(whole);
+        }
+        before = if piece.ends_with(['-', '_', ' ']) { word } else { "" };
+        at += piece.len();
+    }
+    None
+}
+
+/// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`, or in the
+/// place of the end of an id, as in `subnet-0a1b2c...`.
+fn masked_range(text: &str) -> Option<Range<usize>> {
+    if !text.contains(['*', '.', '\u{2026}']) || text.contains(char::is_whitespace) {
+        return None;
+    }
+    for mark in ["***", "...", "\u{2026}"] {
+        let Some(at) = text.find(mark) else { continue };
+        let before = text.get(..at)?;
+        let starts_name = at == 0 || before.ends_with(['-', ':', '/', '=', '_']) || ends_in_cut_id(before);
+        let rest = text.get(at..)?;
+        let length = rest.len() - rest.trim_start_matches(['*', '.', '\u{2026}']).len();
+        let ends_name =
+            text.get(at + length..)?.bytes().next().is_none_or(|next| !next.is_ascii_alphanumeric());
+        if starts_name && ends_name {
+            return Some(at..at + length);
+        }
+    }
+    None
+}
+
+/// Whether a text ends in an AWS id without its last digits.
+fn ends_in_cut_id(text: &str) -> bool {
+    let digits = text.bytes().rev().take_while(u8::is_ascii_hexdigit).count();
+    digits > 0 && is_id_prefix(text, text.len() - digits)
+}
+
+/// Whether a word only shows where a value belongs, as in `ami-xxxx`, `subnet-yyy` or `XXXGi`. A longer word is not the outline of an id.
+fn is_outline(word: &str) -> bool {
+    /// Units of quantities and durations.
+    const UNITS: [&str; 14] = ["Ki", "Mi", "Gi", "Ti", "Pi", "m", "k", "M", "G", "T", "P", "h", "s", "GB"];
+    let is_repeated = |word: &str| is_repeated_letter(word);
+    is_repeated(word) || UNITS.iter().filter_map(|unit| word.strip_suffix(unit)).any(is_repeated)
+}
+
+fn is_repeated_letter(word: &str) -> bool {
+    let first = word.bytes().next().unwrap_or_default();
+    (3..=20).contains(&word.len())
+        && matches!(first.to_ascii_lowercase(), b'x'..=b'z')
+        && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&first))
+}
+
+/// Whether a word in the place of an id is no id: one letter repeated, the alphabet, or an example, as in `sg-aaa`, `sg-abcdefgh`,
+/// `sg-abc123` or `ami-example`.
+fn is_outline_of_id(word: &str) -> bool {
+    const EXAMPLES: [&str; 3] = ["example", "placeholder", "id"];
+    let letters = word.trim_end_matches(|char: char| char.is_ascii_digit());
+    let (bytes, digits) = (letters.as_bytes(), word.as_bytes().get(letters.len()..).unwrap_or_default());
+    let all_letters = letters.len() >= 3 && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let steps_by = |bytes: &[u8], step: u8| {
+        bytes
+            .iter()
+            .zip(bytes.iter().skip(1))
+            .all(|(one, next)| next.to_ascii_lowercase() == one.to_ascii_lowercase().wrapping_add(step))
+    };
+    EXAMPLES.iter().any(|example| word.eq_ignore_ascii_case(example))
+        || (all_letters && digits.is_empty() && steps_by(bytes, 0))
+        || (all_letters && steps_by(bytes, 1) && (steps_by(digits, 1) || steps_by(digits, 0)))
+}
+
+/// Whether the word at an offset follows the prefix of an AWS id, such as `sg-`.
+fn is_id_prefix(text: &str, at: usize) -> bool {
+    const PREFIXES: [&str; 13] =
+        ["ami", "cr", "eni", "eipalloc", "i", "lt", "nat", "pg", "rtb", "sg", "snap", "subnet", "vpc"];
+    let Some(before) = text.get(..at).and_then(|before| before.strip_suffix('-')) else { return false };
+    let prefix = before.rsplit(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let starts = before.len() == prefix.len()
+        || before.ends_with(&format!("/{prefix}"))
+        || before.ends_with(&format!(",{prefix}"));
+    starts && PREFIXES.contains(&prefix)
+}
+
+/// Whether a piece of a text starts words such as `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
+/// case counts only at the start of a name.
+fn asks_for_yours(text: &str, at: usize, piece: &str) -> bool {
+    let starts_name =
+        || text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(['/', ':', '=', ',']));
+    let is_followed = piece.ends_with(['-', '_', ' ']);
+    let is_your = piece.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("your")) && piece.len() == 5;
+    is_your && is_followed && (piece.starts_with("YOUR") || starts_name())
+}
