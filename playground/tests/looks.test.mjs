@@ -236,12 +236,14 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
         )
         .waitFor();
       await screenshot(page, `phone-${tab}`);
+      await structured(page, `phone, ${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }
     await page.locator('#tab-disruption').tap();
     await page.getByRole('button', { name: 'Add an example' }).tap();
     await page.locator('.week').waitFor();
     await screenshot(page, 'phone-disruption-week');
+    await structured(page, 'phone, a week of disruption');
     const low = await page.evaluate(() =>
       [...document.querySelectorAll('#view button, #view summary, #view [role="slider"], #view input')]
         .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
@@ -251,6 +253,7 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     await page.locator('#settings').tap();
     await page.locator('#settings-text').waitFor();
     await screenshot(page, 'phone-settings');
+    await structured(page, 'phone, settings');
   } catch (error) {
     await visited.close({ allow: [/./] });
     throw error;
