@@ -8,6 +8,7 @@ use rule::settings::Target;
 use rule::{Fixes, LookUp, On, Runs};
 
 use crate::rules::access::iam_permission_needed::missing;
+use crate::rules::indexes::is_before_v1;
 
 rule! {
     /// ## What it does
@@ -78,7 +79,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // Releases before 1.0 need other permissions.
-    if context.settings.karpenter.upgrade_path().is_some() || context.version_before_v1.is_some() {
+    if context.settings.karpenter.upgrade_path().is_some() || is_before_v1(context) {
         return;
     }
     // The newest release may be a guess. Pins of the input change only the release.
@@ -130,6 +131,15 @@ mod tests {
         silent(&RULE, &policy(&format!("{LAUNCH}, {READ}, {QUEUE}")));
         silent(&RULE, &policy(&format!("{LAUNCH}, {READ}")));
         silent(&RULE, &policy(&format!("{LAUNCH}, {READ}, 'sqs:*'")));
+    }
+
+    #[test]
+    fn ignores_policies_beside_objects_of_old_releases() {
+        let text = policy(&format!("{LAUNCH}, ec2:DescribeInstances"));
+        assert!(!findings(&RULE, &text).is_empty());
+        let old = "---\napiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\nmetadata: {name: a}\n";
+        silent(&RULE, &format!("{text}{old}"));
+        assert!(!findings_with(&RULE, &format!("{text}{old}"), &at("1.8")).is_empty());
     }
 
     #[test]

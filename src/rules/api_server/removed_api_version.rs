@@ -1,12 +1,10 @@
 use core::fmt::Write as _;
 
-use cluster::index::Index;
-use cluster::inventory::Inventory;
 use karpenter::api::served::SERVED_KINDS;
 use karpenter::release::{PinnedVersion, Releases};
 use manifest::edit::Change;
 use manifest::tree::Node;
-use objects::conversion::{Conversion, Neighbours, convert};
+use objects::conversion::{Conversion, convert};
 use objects::object::{Object, Operation};
 use objects::provider::other_provider;
 use objects::validation::{Refusal, What};
@@ -15,6 +13,8 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
 use rule::{Fixes, Runs};
 use values::spelling::nearest;
+
+use crate::rules::indexes::ConversionNeighbours;
 
 rule! {
     /// ## What it does
@@ -300,17 +300,6 @@ fn help(object: Object<'_>, kind: &str) -> String {
         || "Karpenter has no such kind; remove the object".to_owned(),
         |near| format!("write `kind: {near}`"),
     )
-}
-
-/// The objects that the conversion of an object to v1 depends on.
-struct ConversionNeighbours;
-
-impl Index for ConversionNeighbours {
-    type Value<'d> = Neighbours<'d>;
-
-    fn compute<'d>(inventory: &Inventory<'d>) -> Neighbours<'d> {
-        Neighbours::of(inventory.objects())
-    }
 }
 
 #[cfg(test)]

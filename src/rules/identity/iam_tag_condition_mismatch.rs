@@ -12,7 +12,7 @@ use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use super::UNSET_TAGS;
-use crate::rules::indexes::{Iam, cluster_name};
+use crate::rules::indexes::{Iam, cluster_name, is_before_v1};
 
 rule! {
     /// ## What it does
@@ -84,7 +84,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // Releases before 1.0 set other tags.
-    if context.version_before_v1.is_some() {
+    if is_before_v1(context) {
         return;
     }
     let setting = context.settings.cluster_name.as_deref();
@@ -463,6 +463,19 @@ mod tests {
           help: require `kubernetes.io/cluster/<name>` and `karpenter.sh/nodepool`, as the policy in the getting started guide does
         "#);
         silent(&super::RULE, &text.replace("*karpenter*", "*-node"));
+    }
+
+    #[test]
+    fn policies_beside_objects_of_old_releases_are_for_these_releases() {
+        const OLD: &str = "---\napiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\n";
+        const NEW: &str = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n";
+        let text = policy("StringLike: {'aws:ResourceTag/karpenter.sh/provisioner-name': '*'}");
+        silent(&super::RULE, &format!("{text}{OLD}"));
+        for reported in [text.clone(), format!("{text}{NEW}"), format!("{text}{OLD}{NEW}")] {
+            assert!(findings(&super::RULE, &reported).contains("which Karpenter 1.x does not set"));
+        }
+        let known = Settings { is_karpenter_version_set: true, ..Settings::default() };
+        assert!(!findings_with(&super::RULE, &format!("{text}{OLD}"), &known).is_empty());
     }
 
     #[test]

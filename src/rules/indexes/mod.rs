@@ -10,8 +10,10 @@ use cluster::index::Index;
 use cluster::inventory::Inventory;
 use ids::{IdVec, ids};
 use karpenter::kind::Kind;
+use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::controller::Controller;
+use objects::conversion::Neighbours;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::IamAccess;
 use objects::identity::{Identity, ServiceAccountNames};
@@ -26,6 +28,8 @@ use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use rule::LookUp;
+use rule::context::Context;
+use rule::settings::Target;
 use scheduling::pool_index::PoolIndex;
 use values::placeholder::has_placeholder;
 
@@ -255,6 +259,38 @@ impl Index for ZonesOfPools {
     fn compute<'d>(inventory: &Inventory<'d>) -> ServedZones<'d> {
         ServedZones::of(inventory.objects_of(Kind::NODE_POOL))
     }
+}
+
+/// The objects that the conversion of an object to v1 depends on.
+pub(crate) struct ConversionNeighbours;
+
+impl Index for ConversionNeighbours {
+    type Value<'d> = Neighbours<'d>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Neighbours<'d> {
+        Neighbours::of(inventory.objects())
+    }
+}
+
+/// Whether there are objects of Karpenter, and all of them are from before 0.32.
+struct AreAllAlpha;
+
+impl Index for AreAllAlpha {
+    type Value<'d> = bool;
+
+    fn compute(inventory: &Inventory<'_>) -> bool {
+        let has_old = inventory.objects().iter().any(|object| object.is_older_than_v1());
+        has_old && inventory.index::<ConversionNeighbours>().are_all_alpha()
+    }
+}
+
+/// Whether the files are for a release below 1.0: the input pins one, or nothing names a release and every object of Karpenter is from
+/// before 0.32.
+pub(crate) fn is_before_v1(context: &Context<'_, '_>) -> bool {
+    let settings = context.settings;
+    let is_guessed =
+        !settings.is_karpenter_version_set && settings.karpenter == Target::only(Release::NEWEST);
+    context.version_before_v1.is_some() || (is_guessed && *context.inventory.index::<AreAllAlpha>())
 }
 
 /// The IAM policies and roles.
