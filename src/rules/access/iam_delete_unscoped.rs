@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
 use objects::iam_policy::{
-    ContextValue, IamAccess, IamCondition, IamRequest, OwnedPolicy, PolicyText, Truth,
+    ContextValue, IamAccess, IamCondition, IamRequest, IamStatement, OwnedPolicy, PolicyText, Truth,
 };
 use objects::object::Object;
 use rule::context::Context;
@@ -96,6 +96,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a policy once, at its first statement without a limit.
 fn check_policy<'d>(access: &IamAccess<'d>, owned: &OwnedPolicy<'d>) -> Option<Finding<'d>> {
     let mut unscoped: Vec<(&PolicyText<'d>, Vec<&str>)> = Vec::new();
+    let mut are_alone = true;
     for statement in owned.policy.allowing().filter(|one| one.allows_everything().is_none()) {
         let deletes = |(action, resource): &(&str, &str)| {
             let request = IamRequest { action, resource, context: &value_in_other_cluster };
@@ -104,6 +105,7 @@ fn check_policy<'d>(access: &IamAccess<'d>, owned: &OwnedPolicy<'d>) -> Option<F
         let actions: Vec<_> =
             DELETIONS.iter().filter(|one| deletes(one)).map(|(action, _)| *action).collect();
         let word = actions.first().and_then(|action| statement.action(action));
+        are_alone &= word.is_none() || only_deletes(statement);
         unscoped.extend(word.map(|word| (word, actions)));
     }
     let ((first, _), others) = unscoped.split_first()?;
@@ -114,11 +116,26 @@ fn check_policy<'d>(access: &IamAccess<'d>, owned: &OwnedPolicy<'d>) -> Option<F
         "`{}` {are} allowed on the resources of every cluster in the account",
         actions.join("` and `")
     );
-    let help = "add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster";
+    let condition = "the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster";
+    // Requests of other actions, such as `ec2:DescribeImages`, have no resource with this tag.
+    let help = if are_alone && others.is_empty() {
+        format!("add {condition}")
+    } else {
+        format!("allow `{}` only in a statement with {condition}", actions.join("` and `"))
+    };
     let finding = Finding::new(&RULE, Place::of_policy(first.at), message).help(help);
     Some(others.iter().fold(finding, |finding, (word, actions)| {
         finding.related(Place::of_policy(word.at), format!("this allows `{}`", actions.join("` and `")))
     }))
+}
+
+/// Whether a statement allows only deletions.
+fn only_deletes(statement: &IamStatement<'_>) -> bool {
+    let is_deletion = |word: &PolicyText<'_>| {
+        let word = word.text.to_ascii_lowercase();
+        ["ec2:terminate", "ec2:deletelaunchtemplate"].iter().any(|action| word.starts_with(action))
+    };
+    !statement.not_actions && statement.actions.iter().all(is_deletion)
 }
 
 /// The value of a condition key when the controller deletes an instance or a launch template of another cluster, which
@@ -187,6 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn advises_a_statement_for_the_deletions_beside_other_actions() {
+        const OF_THEIR_OWN: &str = "help: allow `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` only in a statement with the condition";
+        let mixed = policy("")
+            .replace("\"ec2:TerminateInstances\",", "\"ec2:TerminateInstances\", \"ec2:DescribeImages\",");
+        assert!(findings(&super::RULE, &mixed).contains(OF_THEIR_OWN));
+        assert!(
+            findings(&super::RULE, &policy("").replace("ec2:DeleteLaunchTemplate", "ec2:*"))
+                .contains(OF_THEIR_OWN)
+        );
+        let apart = policy("")
+            .replace("\"pricing:GetProducts\"", "\"pricing:GetProducts\", \"ec2:DeleteLaunchTemplate\"");
+        assert!(findings(&super::RULE, &apart).contains(OF_THEIR_OWN));
+        let exclusive = policy("").replace("ec2:DeleteLaunchTemplate", "ec2:DeleteLaunchTemplate*");
+        assert!(findings(&super::RULE, &exclusive).contains("help: add the condition"));
+    }
+
+    #[test]
     fn reports_conditions_that_match_every_cluster() {
         for condition in [
             r#""StringLike": {"ec2:ResourceTag/karpenter.sh/nodepool": "*"}"#,
@@ -250,7 +284,7 @@ mod tests {
             |                                                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning / Statement[0].Action[3] [all]
           `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` are allowed on the resources of every cluster in the account
-          help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
+          help: allow `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate` only in a statement with the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
           see line 6 Statement[1].Action[0]: this allows `ec2:TerminateInstances` and `ec2:DeleteLaunchTemplate`
         "#);
     }
@@ -302,7 +336,7 @@ Resources:
             |                                                                    ^^^^^^^^^^^^^^^^^^^^^^^^
         warning /Policy Properties.PolicyDocument [all]
           `ec2:TerminateInstances` is allowed on the resources of every cluster in the account
-          help: add the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
+          help: allow `ec2:TerminateInstances` only in a statement with the condition `StringEquals: {aws:ResourceTag/kubernetes.io/cluster/<name>: owned}`, with the name of this cluster
         "#);
         let text = "\
 Resources:

@@ -205,6 +205,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             written.iter().try_for_each(|member| write(root, site, member))
         }
         Instruction::Condition(condition) => add_condition(root, site, condition),
+        Instruction::Scope { actions, condition } => scope(root, site, actions, condition),
         Instruction::Allow(value) => {
             let requirement = root.pointer_mut(&site.pointer)?;
             requirement.get_mut("values")?.as_array_mut()?.push(json!(value));
@@ -319,6 +320,19 @@ fn add_condition(root: &mut Value, site: &Site, condition: &str) -> Option<()> {
     let statement = site.around().find(is_statement)?.to_owned();
     let conditions = object(root.pointer_mut(&statement)?, "Condition")?;
     conditions.extend(condition.as_object()?.clone());
+    Some(())
+}
+
+/// Moves actions to a new statement of an IAM policy, with a condition.
+fn scope(root: &mut Value, site: &Site, actions: &[&str], condition: &str) -> Option<()> {
+    let condition = parsed(&condition.replace("<name>", "prod"))?;
+    let is_list = |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.pointer("/0/Effect").is_some());
+    let list = site.around().find(is_list)?.to_owned();
+    let statements = root.pointer_mut(&list)?.as_array_mut()?;
+    for allowed in statements.iter_mut().filter_map(|statement| statement["Action"].as_array_mut()) {
+        allowed.retain(|action| !actions.iter().any(|moved| action == moved));
+    }
+    statements.push(json!({"Effect": "Allow", "Action": actions, "Resource": "*", "Condition": condition}));
     Some(())
 }
 

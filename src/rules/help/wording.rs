@@ -23,6 +23,8 @@ pub(super) enum Instruction<'h> {
     Limit(&'h str),
     /// Adds a condition to the statement of an IAM policy.
     Condition(&'h str),
+    /// Moves actions of an IAM policy to a statement with a condition.
+    Scope { actions: Vec<&'h str>, condition: &'h str },
     /// Adds a value to the values of a requirement.
     Allow(&'h str),
     /// Requires a label: the key, the operator, and the values.
@@ -213,6 +215,13 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
     found.extend(annotations.map(|(annotation, _)| Instruction::Annotate(annotation)));
     found.extend(one("add the limit ").map(|(limit, _)| Instruction::Limit(limit)));
     found.extend(one("add the condition ").map(|(condition, _)| Instruction::Condition(condition)));
+    for text in after(help, "allow ") {
+        let Some((names, rest)) = text.split_once(" only in a statement with the condition ") else {
+            continue;
+        };
+        let actions: Vec<_> = names.split(" and ").map(|name| name.trim_matches('`')).collect();
+        found.extend(quoted(rest).map(|(condition, _)| Instruction::Scope { actions, condition }));
+    }
     let allowed = one("allow ").filter(|(_, rest)| rest.starts_with(" as well"));
     found.extend(allowed.map(|(value, _)| Instruction::Allow(value)));
     for (path, rest) in one("move it to ").filter(|(path, _)| path.contains('.')) {
@@ -266,8 +275,8 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
 fn reads_the_wordings_of_helps() {
     use Instruction::{
         Add, AddMapping, Allow, Annotate, Condition, Copy, Insert, Limit, Move, Permit, Remove, RemoveNamed,
-        RemoveObject, RemoveRequirement, Rename, Replace, Require, RequireInstead, Set, SetGate, Tolerate,
-        WriteAll,
+        RemoveObject, RemoveRequirement, Rename, Replace, Require, RequireInstead, Scope, Set, SetGate,
+        Tolerate, WriteAll,
     };
     let add = |item, list, without: &[&'static str]| Add { item, list, without: without.to_vec() };
     for (help, expected) in [
@@ -284,6 +293,10 @@ fn reads_the_wordings_of_helps() {
         ("add `--a=b` to the value of `--c`", vec![Insert { word: "--a=b", option: "--c" }]),
         ("add the limit `gpu: 1` to the container, or remove the selector", vec![Limit("gpu: 1"), Remove]),
         ("add the condition `A: {b: c}`", vec![Condition("A: {b: c}")]),
+        (
+            "allow `a:B` and `a:C` only in a statement with the condition `A: {b: c}`, with a name",
+            vec![Scope { actions: vec!["a:B", "a:C"], condition: "A: {b: c}" }],
+        ),
         ("select another, or allow `on-demand` as well", vec![Allow("on-demand")]),
         ("move it to `spec.a.b`", vec![Move { path: "spec.a.b", kind: None }]),
         ("move it to `spec.a` of the NodePool", vec![Move { path: "spec.a", kind: Some("NodePool") }]),
