@@ -22,24 +22,14 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-const CHECK_STATUS: &str = "\
-Exit status:
-  0  no findings at or above --fail-on
-  1  findings at or above --fail-on
-  2  invalid command line or config file
-  3  no input files, or empty standard input without --allow-empty
-  4  some input that may concern Karpenter could not be read or parsed, or changed before --fix
-     wrote it; with --strict: any input (takes precedence over 1; the rest is checked)
-  5  a file could not be written, or the system refused a resource (takes precedence over all)";
-
 const EXIT_STATUS: &str = "\
 Exit status:
   0  no findings at or above --fail-on
   1  findings at or above --fail-on
   2  invalid command line or config file
   3  no input files, or empty standard input without --allow-empty
-  4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
-     (takes precedence over 1; the rest is checked)
+  4  some input that may concern Karpenter could not be read or parsed, or changed meanwhile;
+     with --strict: any input (takes precedence over 1; the rest is checked)
   5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them.
@@ -101,7 +91,7 @@ pub(crate) enum CliCommand {
 /// In a folder, `check` reads the .yaml, .yml, .json and .jsonl files, except hidden files and files that ignore files or
 /// --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
 #[derive(Args, Debug)]
-#[command(after_help = CHECK_STATUS)]
+#[command(after_help = EXIT_STATUS)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,

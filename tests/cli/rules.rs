@@ -216,8 +216,8 @@ fn prints_help_of_a_command_and_version() {
       1  findings at or above --fail-on
       2  invalid command line or config file
       3  no input files, or empty standard input without --allow-empty
-      4  some input that may concern Karpenter could not be read or parsed, or changed before --fix
-         wrote it; with --strict: any input (takes precedence over 1; the rest is checked)
+      4  some input that may concern Karpenter could not be read or parsed, or changed meanwhile;
+         with --strict: any input (takes precedence over 1; the rest is checked)
       5  a file could not be written, or the system refused a resource (takes precedence over all)
     ");
     assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
