@@ -152,6 +152,10 @@ impl Feeding {
     fn feed(&mut self, input: &InputFile, progress: &Progress) -> bool {
         let (mut bytes, mut is_readable) = (0, true);
         let Self { reading, chunk, max_decompressed, names, named } = self;
+        if let Some(reason) = input.skip_reason() {
+            reading.skipped(&input.name, reason);
+            return false;
+        }
         let mut begin = |name: &str| {
             names.push(name.to_owned());
             // Files in an archive count as files in a folder.

@@ -149,18 +149,34 @@ fn follows_symbolic_links_except_those_to_a_parent_folder() {
     let folder = Folder::with(&[("real/a.yaml", BAD), ("walk/b.yaml", GOOD)]);
     std::os::unix::fs::symlink(folder.path("real"), folder.path("walk/linked")).unwrap();
     std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/loop")).unwrap();
-    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/dangling.yaml")).unwrap();
-    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/.tls")).unwrap();
     let run = folder.check(&["--format", "json", "walk"]);
-    assert_eq!(run.status, 4);
+    assert_eq!(run.status, 1);
     assert_eq!(files(&run, "findings"), ["walk/linked/a.yaml"]);
-    let unreadable: Vec<_> = run.json()["unreadable"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|entry| format!("{}: {}", entry["file"], entry["message"]))
-        .collect();
-    assert_snapshot!(unreadable.join("\n"), @r#""walk/dangling.yaml": "no such file or folder""#);
+}
+
+#[cfg(unix)]
+#[test]
+fn skips_a_link_to_nothing_unless_the_command_line_names_it() {
+    let folder = Folder::with(&[("walk/b.yaml", GOOD)]);
+    for link in ["walk/dangling.yaml", "walk/.tls", "walk/notes.txt", "walk/old.yaml"] {
+        std::os::unix::fs::symlink(folder.path("nowhere"), folder.path(link)).unwrap();
+    }
+    let run = folder.check(&["walk", "--strict", "--exclude", "old.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"no findings in 2 documents (1 skipped; see --verbose); checked against Karpenter 1.14");
+    let run = folder.check(&["walk", "--verbose", "--exclude", "old.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    skipped: symbolic link to a file that does not exist: walk/dangling.yaml:1
+    no findings in 2 documents (1 skipped); checked against Karpenter 1.14
+    ");
+    let run = folder.check(&["walk/dangling.yaml"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stdout.contains("error: walk/dangling.yaml: no such file or folder"), "{run:?}");
+    // `diagnose` reads every text of a folder.
+    let run = folder.run(&["diagnose", "walk", "--select", "instance-profile-is-arn"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(folder.run(&["diagnose", "walk/dangling.yaml"]).status, 4);
 }
 
 #[cfg(unix)]

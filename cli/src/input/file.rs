@@ -33,6 +33,8 @@ enum From {
     Stdin(Option<PathBuf>),
     /// The walk already found that the path cannot be read.
     Unreadable(String),
+    /// The path is a symbolic link to nothing.
+    DanglingLink,
 }
 
 /// Parsed input.
@@ -85,6 +87,17 @@ impl InputFile {
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
     }
 
+    /// A symbolic link to nothing, which a walk has found.
+    pub(super) fn dangling_link(path: &Path, base: &BaseFolder) -> Self {
+        let name = base.name(path);
+        Self { name, kind: FileKind::Unknown, is_named: false, from: From::DanglingLink }
+    }
+
+    /// The reason why there is nothing to read, which is no error.
+    pub(crate) fn skip_reason(&self) -> Option<&'static str> {
+        matches!(self.from, From::DanglingLink).then_some("symbolic link to a file that does not exist")
+    }
+
     /// The same input as chart values.
     pub(super) fn into_values(self) -> Self {
         Self { kind: FileKind::Values, ..self }
@@ -101,7 +114,7 @@ impl InputFile {
         match &self.from {
             From::Path(path, _) => Some(path),
             From::Stdin(assumed) => assumed.as_deref(),
-            From::Unreadable(_) => None,
+            From::Unreadable(_) | From::DanglingLink => None,
         }
     }
 
@@ -126,6 +139,7 @@ impl InputFile {
             From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
             From::Path(path, _) => Ok(Box::new(open_finite(path)?)),
             From::Unreadable(reason) => Err(InputError::Walk(reason.clone())),
+            From::DanglingLink => Err(InputError::NotFound),
         }
     }
 
@@ -137,14 +151,14 @@ impl InputFile {
 
     /// Reads and parses the input. On failure, its only document is unreadable.
     pub(crate) fn read(&self, limits: &Limits) -> Loaded {
+        let without_text =
+            |file| Loaded { file, path: None, is_stdin: self.is_stdin(), encoding: Encoding::default() };
+        if let Some(reason) = self.skip_reason() {
+            return without_text(File::skipped(self.name.clone(), reason));
+        }
         match self.open().and_then(|from| Ok(bounded(from, limits)?)) {
             Ok(bytes) => self.parsed(bytes, limits),
-            Err(reason) => Loaded {
-                file: File::unreadable(self.name.clone(), reason.to_string()),
-                path: None,
-                is_stdin: self.is_stdin(),
-                encoding: Encoding::default(),
-            },
+            Err(reason) => without_text(File::unreadable(self.name.clone(), reason.to_string())),
         }
     }
 

@@ -203,10 +203,12 @@ fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Ga
             Err(error) => {
                 let (path, reason) = walk_error(error);
                 let path = path.as_deref().unwrap_or(folder);
-                // A link to nothing is no manifest, unless its name says so.
-                let is_other = wanted == Wanted::Manifests && !is_manifest(path) && is_broken_link(path);
-                if !is_other {
+                if !is_dangling_link(path) {
                     inputs.push(InputFile::unreadable(path, reason, base));
+                } else if (wanted == Wanted::Texts || is_manifest(path))
+                    && !search.excluded.matches(path, false)
+                {
+                    inputs.push(InputFile::dangling_link(path, base));
                 }
             }
         }
@@ -237,7 +239,7 @@ fn is_loop(error: &ignore::Error) -> bool {
     }
 }
 
-fn is_broken_link(path: &Path) -> bool {
+fn is_dangling_link(path: &Path) -> bool {
     path.is_symlink() && !path.exists()
 }
 

@@ -99,13 +99,22 @@ impl Reading {
 
     /// Adds a file that cannot be read, with the reason. If it is the current file, the part before the error counts.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
+        self.add(name, File::unreadable(name, reason));
+    }
+
+    /// Adds a file that there is nothing to read of, with the reason.
+    pub fn skipped(&mut self, name: &str, reason: &str) {
+        self.add(name, File::skipped(name, reason));
+    }
+
+    fn add(&mut self, name: &str, file: File) {
         let last = self.clusters.last().and_then(|cluster| cluster.files.iter().last());
         if self.reader.is_none() || last.is_none_or(|last| last != name) {
             self.file(name, FileKind::Unknown);
         }
         self.end_file();
         if let Some(cluster) = self.clusters.last_mut() {
-            cluster.manifests.push(File::unreadable(name, reason));
+            cluster.manifests.push(file);
         }
     }
 

@@ -80,7 +80,7 @@ pub enum Document {
     Script(Span),
     /// Manifests in a here-document whose objects a script deletes, with their span.
     Deleted(Span),
-    /// A document that another program makes, such as Terraform, and that is not known before.
+    /// A document whose text is not known: another program makes it, such as Terraform, or the link to its file leads nowhere.
     Unevaluated {
         /// The text that makes the document.
         span: Span,
@@ -197,6 +197,12 @@ impl File {
     /// A file that could not be opened, with the reason.
     pub fn unreadable(name: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::refused(name.into(), ReadError::NotOpened(reason.into()))
+    }
+
+    /// A file that there is nothing to read of, with the reason.
+    pub fn skipped(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        let document = Document::Unevaluated { span: Span::new(0, 0), reason: reason.into() };
+        Self::of(Arc::new(Source::new(name, "")), vec![document])
     }
 
     fn refused(name: String, error: ReadError) -> Self {
