@@ -89,7 +89,7 @@ fn case(policy: &str, series: &[(&str, &str)], at: &str, firing: &[&str]) -> Val
                 for (label, value) in [
                     ("by (name", ("name", webhook.as_str())),
                     ("by (policy_name", ("policy_name", policy)),
-                    ("by (job_name", ("job_name", "karpwarden-preflight-server-1")),
+                    ("by (cronjob", ("cronjob", "karpwarden-preflight-server")),
                 ] {
                     if text.contains(label) {
                         labels[value.0] = value.1.into();
@@ -166,6 +166,8 @@ fn alerts_fire(policy: &str) {
     let ready = "kube_deployment_status_replicas_ready{namespace=\"kubewarden\",deployment=\"policy-server-karpwarden\"}";
     let job = "kube_job_failed{namespace=\"kubewarden\",job_name=\"karpwarden-preflight-server-1\",condition=\"true\"}";
     let (up, flat) = ("0+6x30", "5+0x30");
+    // The first failure since the API server or the policy server started: the series does not exist before.
+    let first = "_x5 1x60";
     let tests = json!([
         case(
             policy,
@@ -180,6 +182,17 @@ fn alerts_fire(policy: &str) {
             &[]
         ),
         case(policy, &[(&open, up), (ready, "0+0x30")], "20m", &["KarpwardenRequestsPassUnchecked"]),
+        case(policy, &[(&open, first)], "8m", &["KarpwardenRequestsPassUnchecked"]),
+        case(policy, &[(&rejected("calling_webhook_error"), first)], "8m", &["KarpwardenRequestsFail"]),
+        case(policy, &[(&evaluations("500"), first)], "8m", &["KarpwardenEvaluationErrors"]),
+        case(
+            policy,
+            &[(&open, first), (&rejected("calling_webhook_error"), first), (&evaluations("500"), first)],
+            "30m",
+            &[]
+        ),
+        // An old failure, and no scrapes for 20 minutes.
+        case(policy, &[(&open, "5x10 _x20 5x30")], "35m", &[]),
         // One short outage.
         case(policy, &[(&open, "0x10 6x40"), (ready, "2+0x50")], "18m", &["KarpwardenRequestsPassUnchecked"]),
         case(
@@ -207,6 +220,35 @@ fn alerts_fire(policy: &str) {
     let file = json!({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": tests});
     let rules = of_kind("PrometheusRule")["spec"].clone();
     promtool("alerts", &[("rules.yaml", &rules), ("tests.yaml", &file)], &["test", "rules", "tests.yaml"]);
+}
+
+/// The jobs of a CronJob fail every hour while a permission is missing, and each stays for the time that the manifest says.
+#[test]
+fn alert_about_a_permission_lasts_as_long_as_its_cause() {
+    let objects = kustomize::render("policies/karpenter/kustomize/components/preflight").unwrap();
+    let cron = objects.iter().find(|one| one["metadata"]["name"] == "karpwarden-preflight-server").unwrap();
+    assert_eq!(cron["spec"]["schedule"], "17 * * * *");
+    let stays = cron["spec"]["jobTemplate"]["spec"]["ttlSecondsAfterFinished"].as_u64().unwrap() / 60;
+    let jobs: Vec<(String, String)> = (0..3)
+        .map(|hour| {
+            let name = format!("karpwarden-preflight-server-{}", 29_402_177 + 60 * hour);
+            let labels = format!("namespace=\"kubewarden\",job_name=\"{name}\",condition=\"true\"");
+            // A job fails two minutes after its start.
+            (format!("kube_job_failed{{{labels}}}"), format!("_x{} 1x{stays}", 60 * hour + 2))
+        })
+        .collect();
+    let series: Vec<(&str, &str)> =
+        jobs.iter().map(|(job, values)| (job.as_str(), values.as_str())).collect();
+    let at = |minute: u32, firing: &[&str]| case("-", &series, &format!("{minute}m"), firing);
+    let mut test = at(200, &[]);
+    for minute in 5..=180 {
+        let case = at(minute, &["KarpwardenPermissionMissing"]);
+        let expected = case["alert_rule_test"].as_array().unwrap().clone();
+        test["alert_rule_test"].as_array_mut().unwrap().extend(expected);
+    }
+    let file = json!({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]});
+    let rules = of_kind("PrometheusRule")["spec"].clone();
+    promtool("hours", &[("rules.yaml", &rules), ("tests.yaml", &file)], &["test", "rules", "tests.yaml"]);
 }
 
 #[test]
