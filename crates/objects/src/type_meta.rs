@@ -89,7 +89,8 @@ impl<'d> TypeKey<'d> {
         // A key of four letters with one slip may be another word: `find`, `kinds`.
         let edits = usize::from(name.len() > 4);
         let is_slip = |key: &str| is_near(&key.to_ascii_lowercase(), &name.to_ascii_lowercase(), edits);
-        root.members().find(|(key, _)| is_slip(key)).map_or(Self::Missing, |(_, node)| Self::Misspelt(node))
+        let slips = root.members().filter(|(key, _)| is_slip(key));
+        slips.min_by_key(|(key, _)| *key).map_or(Self::Missing, |(_, node)| Self::Misspelt(node))
     }
 
     /// The text of the key, however it is spelt.

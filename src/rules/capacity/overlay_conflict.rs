@@ -160,14 +160,17 @@ impl<'d> Overlay<'d> {
             .all(|(label, wide)| self.requirements.get(label).is_some_and(|narrow| within(*narrow, *wide)))
     }
 
-    /// Returns a setting that both overlays have: its node in this overlay, and its name for the message.
+    /// Returns what both overlays set: its first node in this overlay, and its names for the message.
     fn shared(&self, other: &Self) -> Option<(Node<'d>, String)> {
         if let (Some(mine), Some(_)) = (self.view.price(), other.view.price()) {
             return Some((mine, "a price".to_owned()));
         }
         let theirs = other.view.capacity()?;
-        let mut mine = self.view.capacity()?.members();
-        mine.find(|(key, _)| theirs.get(key).is_some()).map(|(key, node)| (node, format!("`{key}`")))
+        let mine = self.view.capacity()?.members().filter(|(key, _)| theirs.get(key).is_some());
+        let mine: BTreeMap<&str, Node<'d>> = mine.collect();
+        let names: Vec<&str> = mine.keys().copied().collect();
+        let (_, first) = mine.first_key_value()?;
+        Some((*first, format!("`{}`", names.join("`, `"))))
     }
 }
 
@@ -228,6 +231,9 @@ spec: {{{spec}}}
         let a = overlay("a", &format!("{M5}, capacity: {{x/y: 1, x/z: 2}}"));
         let output = findings(&RULE, &(a.clone() + &overlay("b", &format!("{M5}, capacity: {{x/z: 3}}"))));
         assert!(output.contains("spec.capacity.x/z") && output.contains("sets `x/z`"), "{output}");
+        let both =
+            findings(&RULE, &(a.clone() + &overlay("b", &format!("{M5}, capacity: {{x/z: 3, x/y: 3}}"))));
+        assert!(both.contains("spec.capacity.x/y") && both.contains("sets `x/y`, `x/z`"), "{both}");
         silent(&RULE, &(a + &overlay("b", &format!("{M5}, capacity: {{x/w: 3}}"))));
     }
 

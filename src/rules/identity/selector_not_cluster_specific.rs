@@ -97,7 +97,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// The value of a term's first tag, if no tag of the term is specific.
+/// The value of a term's tag whose key comes first in the alphabet, if no tag of the term is specific.
 fn unspecific(term: SelectorTerm<'_>) -> Option<Node<'_>> {
     if term.field(TermField::Id).is_some() {
         return None;
@@ -107,7 +107,10 @@ fn unspecific(term: SelectorTerm<'_>) -> Option<Node<'_>> {
     }
     let tags = term.field(TermField::Tags)?;
     let specific = |(key, node): (&str, Node<'_>)| is_specific(key, node.as_str().unwrap_or_default());
-    if tags.members().any(specific) { None } else { tags.members().next().map(|(_, node)| node) }
+    if tags.members().any(specific) {
+        return None;
+    }
+    tags.members().min_by_key(|(key, _)| *key).map(|(_, node)| node)
 }
 
 fn is_specific(key: &str, value: &str) -> bool {

@@ -40,7 +40,8 @@ fn stays_static_or_dynamic<'d>(checked: CheckedValue<'d>, violations: &mut Viola
 
 fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(limits) = checked.get("limits").filter(|_| checked.has("replicas")) else { return };
-    let others: Vec<_> = members(limits).filter(|(key, _)| *key != "nodes").collect();
+    let mut others: Vec<_> = members(limits).filter(|(key, _)| *key != "nodes").collect();
+    others.sort_by_key(|(key, _)| *key);
     let Some((_, first)) = others.first() else { return };
     let keys: Vec<_> = others.iter().map(|(key, _)| *key).collect();
     let noun = if keys.len() == 1 { "limit" } else { "limits" };
