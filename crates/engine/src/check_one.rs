@@ -161,6 +161,7 @@ fn shown<'d>(
     for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
         let is_accepted = suppressions.apply_to(&finding);
         let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
+        let severity = if finding.is_undecided { severity.max(Severity::Warning) } else { severity };
         let covers = |exception: &Exception| exception.covers(finding.rule.names(), object, settings.today);
         let exceptions = ExceptionId::enumerate(&settings.exceptions);
         let covering: Vec<ExceptionId> =
@@ -188,6 +189,7 @@ mod tests {
     use super::*;
     use crate::check::check;
     use crate::testing::{class, cluster, registry_of};
+    use rule::settings::{RuleLevel, RuleSelector};
 
     #[test]
     fn drops_findings_only_for_an_old_object_of_an_old_version() {
@@ -210,6 +212,30 @@ spec: {{chart: karpenter/karpenter, version: {version}}}
             let files = [cluster(&[("a.yaml", text.as_str()), ("chart.yaml", &chart)])];
             let report = check(&registry, &files, &Settings::default());
             assert_eq!(report.findings.len(), kept, "{text}{version}");
+        }
+    }
+
+    #[test]
+    fn no_level_makes_an_error_of_what_a_rule_could_not_decide() {
+        static UNDECIDED: Rule = Rule {
+            name: "undecided",
+            on: &[On::Group("karpenter.k8s.aws")],
+            check: |object, _, findings| {
+                findings.push(Finding::at(&UNDECIDED, object.root(), "a finding").undecided());
+            },
+            ..Rule::DEFAULTS
+        };
+        let files = [cluster(&[("a.yaml", &class("a", "x: 1"))])];
+        for (level, severity) in [
+            (RuleLevel::Deny, Some(Severity::Warning)),
+            (RuleLevel::Warn, Some(Severity::Warning)),
+            (RuleLevel::Info, Some(Severity::Info)),
+            (RuleLevel::Off, None),
+        ] {
+            let levels = vec![(RuleSelector::One(UNDECIDED.names()), level)];
+            let settings = Settings { levels, ..Settings::default() };
+            let report = check(&registry_of(&UNDECIDED), &files, &settings);
+            assert_eq!(report.findings.first().map(|finding| finding.severity), severity, "{level:?}");
         }
     }
 }

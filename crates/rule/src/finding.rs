@@ -48,6 +48,8 @@ pub struct Finding<'d> {
     pub fix: Option<Fix<'d>>,
     /// Further nodes at which the finding explains the refusals that its rule supersedes.
     pub explains: Vec<Node<'d>>,
+    /// Whether the finding says that the rule could not decide. No level makes it an error.
+    pub is_undecided: bool,
 }
 
 impl<'d> Finding<'d> {
@@ -64,6 +66,7 @@ impl<'d> Finding<'d> {
             related: Vec::new(),
             fix: None,
             explains: Vec::new(),
+            is_undecided: false,
         }
     }
 
@@ -87,6 +90,11 @@ impl<'d> Finding<'d> {
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
+    }
+
+    /// Turns the finding into a warning that the rule could not decide, which no level makes an error.
+    pub fn undecided(self) -> Self {
+        Self { is_undecided: true, severity: Severity::Warning, ..self }
     }
 
     /// Sets the component that would otherwise report the problem.

@@ -1,3 +1,4 @@
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::{Object, Operation};
@@ -14,7 +15,11 @@ rule! {
     /// nothing: the rule runs in the cluster, and on an `AdmissionReview`.
     ///
     /// NodeClaims decide whether there are nodes; without them, `status.resources` of the NodePool does. NodeClaims that
-    /// are being deleted do not count. If nothing shows that a NodePool has nodes, there is no finding.
+    /// are being deleted do not count.
+    ///
+    /// If neither is known, as where the policy may not list NodeClaims or has `context: none`, a warning says that the nodes
+    /// could not be counted. It stays a warning with the level `deny`, too: a policy that sees no node would otherwise reject
+    /// the deletion of every NodePool, used or not.
     ///
     /// ## Why it is bad
     ///
@@ -106,6 +111,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let nodes = NodesInUse::of(object, context.inventory);
+    if let Some((message, help)) = uncounted(object, &nodes, context.inventory) {
+        let help = format!("{help}{}", acceptance(RULE.name, context.settings));
+        findings.push(Finding::at(&RULE, object.name_node(), message).help(help).undecided());
+        return;
+    }
     let (found, help) = if object.is(Kind::NODE_POOL) {
         (of_pool(&nodes), "give the pods another NodePool first, or keep the nodes with `--cascade=orphan`")
     } else {
@@ -117,6 +127,31 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(message) = found else { return };
     let help = format!("{help}{}", acceptance(RULE.name, context.settings));
     findings.push(Finding::at(&RULE, object.name_node(), message).help(help));
+}
+
+/// Message and help if nothing shows whether the object has nodes or NodePools, and some may be unknown.
+fn uncounted(
+    object: Object<'_>,
+    nodes: &NodesInUse<'_>,
+    inventory: &Inventory<'_>,
+) -> Option<(String, String)> {
+    let (kind, name) = (object.kind(), object.name());
+    if object.is(Kind::NODE_POOL) {
+        let message = format!(
+            "the nodes of {kind} `{name}` could not be counted, because its NodeClaims are not known: Karpenter drains those that exist \
+             without budgets, and launches no replacement first"
+        );
+        let help = format!("`kubectl get nodeclaims -l karpenter.sh/nodepool={name}` lists them");
+        return nodes.count.is_none().then_some((message, help));
+    }
+    let is_known = inventory.knows(Kind::NODE_CLAIM) && inventory.knows(Kind::NODE_POOL);
+    let is_used = nodes.count.is_some_and(|count| count > 0) || !nodes.pools.is_empty();
+    let message = format!(
+        "the nodes of {kind} `{name}` could not be counted, because the NodeClaims or the NodePools are not known: Karpenter's finalizer \
+         keeps it until the last node is gone, and NodePools that use it cannot become Ready"
+    );
+    let help = "`kubectl get nodepools,nodeclaims -o wide` shows which use it".to_owned();
+    (!is_known && !is_used).then_some((message, help))
 }
 
 fn of_pool(nodes: &NodesInUse<'_>) -> Option<String> {
@@ -153,7 +188,9 @@ fn of_class(nodes: &NodesInUse<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, silent};
+    use rule::settings::{RuleLevel, RuleSelector, Settings};
+
+    use crate::rules::testing::{findings, findings_with, silent};
 
     const REFERENCE: &str = "{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}";
 
@@ -218,8 +255,6 @@ spec: {{nodeClassRef: {REFERENCE}}}
         silent(&super::RULE, &(deletion(&pool("default", "")) + &claim("other", "other-a", "")));
         silent(&super::RULE, &(deletion(&pool("default", "")) + &claim("default", "default-a", GOING)));
         silent(&super::RULE, &deletion(&pool("default", ", status: {resources: {nodes: '0'}}")));
-        // Nothing shows whether there are nodes, and a rejection would be final.
-        silent(&super::RULE, &deletion(&pool("default", "")));
         // It is deleted already, and waits for a finalizer.
         let going =
             pool("default", "").replace("name: default}, spec", &format!("name: default{GOING}}}, spec"));
@@ -241,9 +276,33 @@ spec: {{nodeClassRef: {REFERENCE}}}
           the EC2NodeClass is in use by the only node of NodePool `default` (`default-a`), and Karpenter's finalizer keeps it until the last one is gone; until then NodePools `batch`, `default` cannot become Ready, and Karpenter launches no nodes there (`NodeClassTerminating`)
           help: move the NodePools to another EC2NodeClass first, and wait until their nodes are replaced
         ");
-        silent(&super::RULE, &deletion(CLASS));
         let other = pools.replace("name: default}}", "name: other}}");
-        silent(&super::RULE, &(deletion(CLASS) + &other));
+        let elsewhere = claim("default", "default-a", "").replace("name: default}", "name: other}");
+        silent(&super::RULE, &(deletion(CLASS) + &other + &elsewhere));
+        // The NodePools that use it are enough.
+        assert!(found(&(deletion(CLASS) + &pools + &elsewhere)).contains("error EC2NodeClass/default"));
+    }
+
+    #[test]
+    fn nodes_that_nothing_shows_are_a_warning_at_every_level() {
+        insta::assert_snapshot!(found(&deletion(&pool("default", ""))), @"
+        warning NodePool/default metadata.name [all]
+          the nodes of NodePool `default` could not be counted, because its NodeClaims are not known: Karpenter drains those that exist without budgets, and launches no replacement first
+          help: `kubectl get nodeclaims -l karpenter.sh/nodepool=default` lists them
+        ");
+        insta::assert_snapshot!(found(&deletion(CLASS)), @"
+        warning EC2NodeClass/default metadata.name [all]
+          the nodes of EC2NodeClass `default` could not be counted, because the NodeClaims or the NodePools are not known: Karpenter's finalizer keeps it until the last node is gone, and NodePools that use it cannot become Ready
+          help: `kubectl get nodepools,nodeclaims -o wide` shows which use it
+        ");
+        let others = format!("---\n{}\n", pool("default", "").replace("name: default}}", "name: other}}"));
+        assert!(found(&(deletion(CLASS) + &others)).contains("warning EC2NodeClass/default"));
+        let settings = Settings {
+            levels: vec![(RuleSelector::One(super::RULE.names()), RuleLevel::Deny)],
+            ..Settings::default()
+        };
+        let denied = findings_with(&super::RULE, &deletion(&pool("default", "")), &settings);
+        assert!(denied.contains("warning NodePool/default"), "{denied}");
     }
 
     #[test]

@@ -91,9 +91,10 @@ fn deletion_of_what_is_in_use_is_rejected() {
     assert_eq!(delete(&pools, &node_class("p"), &json!({}))["accepted"], false);
 }
 
-/// Without the list, only the status of the NodePool rejects.
+/// Without the list, only the status of the NodePool rejects. Otherwise a warning says that nodes could not be counted.
 #[test]
-fn nodes_that_are_not_known_reject_nothing() {
+fn nodes_that_are_not_known_are_a_warning() {
+    const UNCOUNTED: &str = "could not be counted";
     let mut counted = pool("a");
     counted["status"] = json!({"resources": {"nodes": "3"}});
     for (object, accepted) in [(pool("a"), true), (node_class("p"), true), (counted, false)] {
@@ -101,9 +102,21 @@ fn nodes_that_are_not_known_reject_nothing() {
         let answer = delete(&Cluster::failing("forbidden"), &object, &denying);
         assert_eq!(answer["accepted"], accepted, "{answer}");
         assert!(has_warning(&answer, "NodeClaim objects could not be looked up"), "{answer}");
-        let answer = delete(&Cluster::answering(b"{\"items\": [{}"), &object, &json!({"context": "none"}));
-        assert_eq!(answer["accepted"], accepted, "{answer}");
+        assert_eq!(has_warning(&answer, UNCOUNTED), accepted, "{answer}");
+        let unseen = Cluster::answering(b"{\"items\": [{}");
+        for context in ["none", "pools"] {
+            let settings = json!({"context": context, "rules": {"deletion-removes-nodes": "deny"}});
+            let answer = delete(&unseen, &object, &settings);
+            assert_eq!(answer["accepted"], accepted, "{answer}");
+            assert_eq!(has_warning(&answer, UNCOUNTED), accepted, "{answer}");
+        }
+        let off = json!({"context": "none", "rules": {"deletion-removes-nodes": "off"}});
+        assert_eq!(warnings(&delete(&unseen, &object, &off)), [] as [&str; 0]);
     }
+    let mut accepted = pool("a");
+    accepted["metadata"]["annotations"] = json!({"karpwarden/ignore": "deletion-removes-nodes -- unused"});
+    let settings = json!({"context": "none", "allowIgnoreAnnotation": true});
+    assert_eq!(warnings(&delete(&Cluster::default(), &accepted, &settings)), [] as [&str; 0]);
 }
 
 #[test]
