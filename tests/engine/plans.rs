@@ -5,11 +5,11 @@ use std::io::Read as _;
 use drift::Effect;
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::release::Release;
-use karpwarden::plan::{PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{PlanAssumption, PlanOptions, PlanPair, PlanSide, plan};
 use karpwarden::simulate::Choices;
 use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{Cluster, File, READ_OPTIONS, Settings, drift};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn rows() -> Vec<Value> {
     let mut text = String::new();
@@ -75,4 +75,75 @@ fn recorded_edits_replace_what_karpenter_replaces() {
         }
     }
     assert!(drifted > 250 && kept > 150, "{drifted} {kept}");
+}
+
+/// A cluster of two nodes, and its NodePool with another label.
+fn drifting() -> (Cluster, Cluster) {
+    let pool = |labels: Value| {
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
+            "spec": {"disruption": {"budgets": [{"nodes": "100%"}]}, "template": {"metadata": {"labels": labels}, "spec": {
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+                "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.xlarge"]}]}}}})
+    };
+    let mut items = vec![
+        pool(json!({})),
+        json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+            "spec": {"amiSelectorTerms": [{"alias": "al2023@v20250807"}]}}),
+    ];
+    for name in ["a", "b"] {
+        let conditions = ["Ready", "Launched", "Registered", "Initialized"].map(
+            |kind| json!({"type": kind, "status": "True", "lastTransitionTime": "2026-03-01T00:00:00Z"}),
+        );
+        let labels = json!({"karpenter.sh/nodepool": "default", "karpenter.sh/registered": "true",
+            "karpenter.sh/initialized": "true", "karpenter.sh/capacity-type": "on-demand", "kubernetes.io/hostname": name,
+            "node.kubernetes.io/instance-type": "m5.xlarge", "topology.kubernetes.io/zone": "us-east-1a"});
+        let status = json!({"providerID": format!("aws:///us-east-1a/{name}"), "nodeName": name,
+            "allocatable": {"cpu": "3900m", "memory": "14Gi", "pods": "58"}, "conditions": conditions});
+        let hash = json!({"karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "v3"});
+        items.push(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+            "spec": {"providerID": status["providerID"]}, "status": status}));
+        items.push(json!({"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+            "metadata": {"name": format!("default-{name}"), "labels": labels, "annotations": hash},
+            "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}},
+            "status": status}));
+        items.push(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": format!("web-{name}"), "namespace": "shop"},
+            "spec": {"nodeName": name, "containers": [{"name": "web", "resources": {"requests": {"cpu": "3"}}}]},
+            "status": {"phase": "Running"}}));
+    }
+    let file = |name: &str, content: Value| File::read(name, content.to_string(), READ_OPTIONS);
+    let cluster = |file: File| Cluster { name: String::new(), files: vec![file] };
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    (cluster(file("snapshot.json", list)), cluster(file("pool.json", pool(json!({"team": "web"})))))
+}
+
+#[test]
+fn a_forecast_that_ends_early_is_an_assumption() {
+    let (old, new) = drifting();
+    let pair = PlanPair {
+        name: "",
+        old: PlanSide { cluster: &old, folder: "" },
+        new: PlanSide { cluster: &new, folder: "" },
+    };
+    let release = Some(Release::parse("1.14.1").unwrap());
+    let planned = |steps_per_part: u64| {
+        let options = PlanOptions {
+            at: Timestamp::parse("2026-03-11T10:30:00Z").unwrap(),
+            from: release,
+            to: release,
+            ca_bundle: String::new(),
+            is_snapshot: true,
+            is_complete: false,
+            forecast: ForecastSettings { steps_per_part, ..ForecastSettings::default() },
+            choices: Choices::default(),
+            settings: Settings::default(),
+        };
+        plan(&[pair], &options).unwrap()
+    };
+    let started = |steps_per_part: u64| {
+        let plan = planned(steps_per_part);
+        let nodes = plan.answer.nodes.iter().filter(|node| node.start.0.is_some()).count();
+        (plan.answer.nodes.len(), nodes, plan.assumptions.contains(&PlanAssumption::ForecastCut))
+    };
+    let whole = ForecastSettings::default().steps_per_part;
+    assert_eq!((started(whole), started(0)), ((2, 2, false), (2, 1, true)));
 }

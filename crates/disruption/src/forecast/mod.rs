@@ -55,11 +55,17 @@ pub struct ForecastSettings {
     pub node_start: Duration,
     /// The time after which the forecast ends. A negative time counts as zero.
     pub horizon: Duration,
+    /// The largest number of steps of work for each node and pod. A forecast that takes more ends early, and says so.
+    pub steps_per_part: u64,
 }
 
 impl Default for ForecastSettings {
     fn default() -> Self {
-        Self { node_start: Duration::from_minutes(2), horizon: Duration::from_minutes(30 * 24 * 60) }
+        Self {
+            node_start: Duration::from_minutes(2),
+            horizon: Duration::from_minutes(30 * 24 * 60),
+            steps_per_part: 2_000,
+        }
     }
 }
 

@@ -23,8 +23,6 @@ use crate::settings::DisruptionSettings;
 /// Namespace and name of a pod.
 pub(super) type MovedPodKey<'s> = (&'s str, &'s str);
 
-/// Largest number of steps of work for each node and pod.
-const STEPS_PER_PART: u64 = 2_000;
 /// Part of the steps that may be spent on passes that try every node.
 const PART_OF_FULL_PASSES: u64 = 16;
 /// Number of nodes and pods whose steps a forecast of fewer may also take.
@@ -175,7 +173,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             waits_for_start: false,
             is_changed: true,
             last_left: BTreeMap::new(),
-            max_steps: u64::try_from(parts).unwrap_or(u64::MAX).saturating_mul(STEPS_PER_PART),
+            max_steps: u64::try_from(parts).unwrap_or(u64::MAX).saturating_mul(how.steps_per_part),
             is_at_end: false,
             forecast: Forecast::default(),
         };

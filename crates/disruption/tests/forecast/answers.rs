@@ -418,3 +418,63 @@ fn pods_that_moved_count_for_spreads() {
         assert_eq!(added, [1, 1, 1, 1]);
     });
 }
+
+#[test]
+fn a_forecast_that_takes_too_much_work_ends_early_and_says_so() {
+    let how = ForecastSettings { steps_per_part: 0, ..ForecastSettings::default() };
+    Small::new(3, json!([{"nodes": "100%"}])).ask_with(&how, |forecast| {
+        assert!(forecast.is_cut);
+        assert!(times(forecast)[0].starts_with("n1 2026-03-11T10:30:00Z"), "the first one takes no work yet");
+        for node in &forecast.nodes[1..] {
+            assert!(node.start.is_none() && !node.never, "{node:?}");
+            assert!(matches!(node.because[0], RollReason::Untried), "{node:?}");
+        }
+    });
+}
+
+/// The window closes while a drain goes on, and nothing else changes.
+#[test]
+fn a_window_that_closes_during_a_drain_becomes_the_cause() {
+    let slow = |pod: &mut Json| pod["spec"]["terminationGracePeriodSeconds"] = json!(3 * 3600);
+    let budgets = json!([{"nodes": "1"}, {"nodes": "0", "schedule": "45 10 * * 3", "duration": "167h"}]);
+    let how = ForecastSettings { horizon: Duration::from_minutes(120), ..ForecastSettings::default() };
+    Small::new(2, budgets).with_all("Pod", slow).ask_with(&how, |forecast| {
+        assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z -", "n2 - -"]);
+        assert_eq!(limited_by(forecast), LimitedBy::Schedule);
+    });
+}
+
+#[test]
+fn tries_again_at_each_edge_of_a_window() {
+    // Each even minute is closed.
+    let budgets = json!([{"nodes": "1"}, {"nodes": "0", "schedule": "*/2 * * * *", "duration": "1m"}]);
+    Small::new(3, budgets).ask(|forecast| {
+        assert_eq!(
+            times(forecast),
+            [
+                "n1 2026-03-11T10:31:00Z 2026-03-11T10:33:30Z",
+                "n2 2026-03-11T10:33:30Z 2026-03-11T10:36:00Z",
+                "n3 2026-03-11T10:37:00Z 2026-03-11T10:39:30Z",
+            ]
+        );
+    });
+}
+
+#[test]
+fn a_static_pool_replaces_as_many_nodes_as_its_budgets_allow() {
+    let pool = |pool: &mut Json| pool["spec"]["replicas"] = json!(5);
+    let small = Small { pool, ..Small::new(5, json!([{"nodes": "2"}])) };
+    small.ask(|forecast| {
+        assert_eq!(
+            times(forecast),
+            [
+                "n1 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z",
+                "n2 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z",
+                "n3 2026-03-11T10:32:30Z 2026-03-11T10:35:00Z",
+                "n4 2026-03-11T10:32:30Z 2026-03-11T10:35:00Z",
+                "n5 2026-03-11T10:35:00Z 2026-03-11T10:37:30Z",
+            ]
+        );
+        assert_eq!((forecast.rollouts[0].extra_nodes, limited_by(forecast)), (2, LimitedBy::Budget));
+    });
+}

@@ -130,10 +130,16 @@ impl World {
 
     /// The objects as they are.
     pub(crate) fn file(&self) -> File {
+        self.file_of(|_| true)
+    }
+
+    /// Some of the objects as they are.
+    fn file_of(&self, is_wanted: impl Fn(&Json) -> bool) -> File {
         let kept = self.items.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
-        let items: Vec<&Json> = kept.map(|(_, item)| item).collect();
-        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-        File::read("case.json", list.to_string(), &Limits::DEFAULT)
+        let items = kept.filter(|(_, item)| is_wanted(item)).map(|(_, item)| item.to_string());
+        let items = items.collect::<Vec<_>>().join(",");
+        let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{items}]}}"#);
+        File::read("case.json", list, &Limits::DEFAULT)
     }
 
     /// What only the controller knows at an instant.
@@ -231,7 +237,7 @@ impl World {
     /// The NodePools in which more nodes go with the candidates of a command than the budgets allow, beside the nodes that went from the
     /// start.
     pub(crate) fn exceeds_budgets(&self, now: Timestamp, candidates: &[String]) -> Vec<String> {
-        let file = self.file();
+        let file = self.file_of(|item| item["kind"] == "NodePool");
         let objects = crate::objects(&file);
         let pools = objects.iter().filter_map(|object| NodePool::of(*object));
         let mut all = Vec::new();
