@@ -1,12 +1,11 @@
 //! The changes of the controller: its release, its options, its feature gates.
 
 use answers::plan::ControllerChange;
-use drift::{Effect, HashedKind};
+use drift::Effect;
+use engine::release_changes::{HASHES_CA_BUNDLE, alias_changes, hash_changes};
 use karpenter::chart::{AWS_GATES, GATES};
-use karpenter::kind::Kind;
 use karpenter::option_values::OPTIONS;
-use karpenter::release::Releases as ReleaseInterval;
-use manifest::tree::{Node, items_of};
+use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::{Controller, ControllerOption};
 use objects::feature_gates::FeatureGates;
@@ -14,9 +13,6 @@ use objects::object::Object;
 
 use super::Releases;
 use super::scope::PlanScope;
-
-/// The releases in which the CA bundle is a part of the hash of an EC2NodeClass.
-const HASHES_CA_BUNDLE: ReleaseInterval = ReleaseInterval::since(12);
 
 /// The CA bundle of the cluster.
 pub(super) const CA_BUNDLE: ControllerOption =
@@ -42,7 +38,11 @@ const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
 
 /// The changes of the controller of a scope.
 pub(super) fn changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
-    let mut found = release_changes(scope, releases);
+    let Releases { before, after } = releases;
+    let mut found = hash_changes(before, after);
+    if before != after {
+        found.extend(alias_changes(scope.new.iter().copied()));
+    }
     found.extend(option_changes(scope, releases));
     for change in &mut found {
         change.cluster.clone_from(&scope.name);
@@ -59,50 +59,6 @@ fn change(
 ) -> ControllerChange {
     let [subject, old, new] = [subject, old, new].map(str::to_owned);
     ControllerChange { cluster: String::new(), subject, old, new, effect, message: message.into() }
-}
-
-/// What another release does.
-///
-/// Source: kubernetes-sigs/karpenter pkg/controllers/nodepool/hash/controller.go and aws/karpenter-provider-aws
-/// pkg/controllers/nodeclass/hash/controller.go at v1.14.1; pkg/providers/amifamily and pkg/providers/ssm of the latter.
-fn release_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
-    let Releases { before, after } = releases;
-    if before == after {
-        return Vec::new();
-    }
-    let mut found = vec![change(
-        "release",
-        &before.to_string(),
-        &after.to_string(),
-        Effect::None,
-        "another release replaces no node by itself",
-    )];
-    for (kind, name) in [(HashedKind::NodePool, "NodePool"), (HashedKind::NodeClass, "EC2NodeClass")] {
-        let (old, new) = (kind.version(before), kind.version(after));
-        if old != new {
-            let text = "Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; \
-                        an edit that is made while no controller runs is absorbed, so that the nodes keep what they have";
-            found.push(change(&format!("{name} hash version"), old, new, Effect::None, text));
-        }
-    }
-    if !HASHES_CA_BUNDLE.contains(before) && HASHES_CA_BUNDLE.contains(after) {
-        let text = "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node";
-        found.push(change("EC2NodeClass hash", "", "CA bundle", Effect::None, text));
-    }
-    for class in scope.new.iter().filter(|object| object.is(Kind::NODE_CLASS)) {
-        let aliases = items_of(class.at(&["spec", "amiSelectorTerms"]));
-        let aliases = aliases.filter_map(|term| term.get("alias").and_then(Node::as_str));
-        for alias in aliases.filter(|alias| alias.ends_with("@latest")) {
-            let text = format!(
-                "the restart of the controller empties its cache of {alias}, which may be a day old: nodes of EC2NodeClass {} with an \
-                 older image drift; an alias with a version, such as {}@v20250807, keeps the image",
-                class.name(),
-                alias.trim_end_matches("@latest")
-            );
-            found.push(change("AMI alias", alias, alias, Effect::Unknown, text));
-        }
-    }
-    found
 }
 
 /// The changed options and feature gates, if both sides show the controller.

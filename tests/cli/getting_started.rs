@@ -73,7 +73,7 @@ fn steps(folder: &Folder, from: &str) -> Vec<String> {
     let plan = output.split("\n\n").next().unwrap_or_default();
     let mut release = "";
     let mut steps = Vec::new();
-    for line in plan.lines() {
+    for line in plan.lines().take_while(|line| *line != "  nodes:") {
         if let Some(step) = line.strip_prefix("    ") {
             let phase = step.split_once(':').unwrap().0;
             let rule = step.rsplit_once('[').unwrap().1.split_once(':').unwrap().0;
@@ -118,7 +118,11 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       1.12
         before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:71]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hash of each EC2NodeClass goes from version v3 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.0` → `1.15`: another release replaces no node by itself
+        EC2NodeClass hash version `v3` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
     warning[open-reservations-unused]: from 1.6 on: Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed
@@ -240,7 +244,12 @@ fn names_the_steps_from_1_8_and_nothing_else() {
       1.12
         before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:71]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hash of each EC2NodeClass goes from version v4 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.8` → `1.15`: another release replaces no node by itself
+        EC2NodeClass hash version `v4` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        AMI alias `al2023@${ALIAS_VERSION}`: may replace nodes: the version is a placeholder: if it is `latest`, nodes of EC2NodeClass `default` with an older image drift when the controller restarts
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
     warning[iam-policies-split]: from 1.9 on: the template of the getting started guide has five controller policies instead of `KarpenterControllerPolicy`; updating the stack deletes this policy

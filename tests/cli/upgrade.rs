@@ -48,7 +48,12 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
       1.11
         before: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed [node-limit-enforced: pool.yaml:5]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hash of each EC2NodeClass goes from version v3 to v5, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.0` → `1.14`: another release replaces no node by itself
+        EC2NodeClass hash version `v3` → `v5`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 2 NodePools; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
 
     error[removed-api-version]: from 1.1 on: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
@@ -138,7 +143,12 @@ fn begins_with_the_steps_in_the_order_of_the_path() {
       1.12
         before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:8]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hash of each EC2NodeClass goes from version v3 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.0` → `1.15`: another release replaces no node by itself
+        EC2NodeClass hash version `v3` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        AMI alias `al2023@v20240807`: the alias names a version: the nodes of EC2NodeClass `default` keep their image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 EC2NodeClass, 1 set of Helm values, 1 IAM policy; the input has no NodePools, no files of alerts or dashboards, no workloads
     ");
     let run = folder.run(&["upgrade", "--from", "1.8", "--to", "1.15", "--format", "markdown", "."]);
@@ -162,13 +172,24 @@ fn begins_with_the_steps_in_the_order_of_the_path() {
     - the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
     - the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it ([nodeclass-hash-changes](https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes); `class.yaml:3`)
 
-    Nodes: the hash of each EC2NodeClass goes from version v4 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes.
+    ### Nodes
+
+    - release `1.8` → `1.15`: another release replaces no node by itself
+    - EC2NodeClass hash version `v4` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+    - EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+    - AMI alias `al2023@v20240807`: the alias names a version: the nodes of EC2NodeClass `default` keep their image
+    - with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
 
     Karpwarden looked at 1 EC2NodeClass, 1 set of Helm values, 1 IAM policy; the input has no NodePools, no files of alerts or dashboards, no workloads.
 
     2 warnings, 2 infos in 3 documents; checked the upgrade from Karpenter 1.8 to 1.15.
     ");
     let json = folder.run(&["upgrade", "--from", "1.8", "--to", "1.15", "--format", "json", "."]).json();
+    let of_plan =
+        folder.run(&["plan", "--from", "1.8", "--to", "1.15", "--format", "json", "class.yaml"]).json();
+    assert_eq!(json["controller"], of_plan["controller"]);
+    assert_eq!(json["controller"][1]["subject"], "EC2NodeClass hash version");
+    assert!(folder.run(&["check", "--format", "json", "."]).json()["controller"].is_null());
     let phases: Vec<_> =
         json["findings"].as_array().unwrap().iter().map(|finding| &finding["phase"]).collect();
     assert!(phases.iter().all(|phase| ["before", "with", "after"].contains(&phase.as_str().unwrap())));
@@ -182,7 +203,10 @@ fn says_what_it_looked_at_if_there_is_nothing_to_do() {
     upgrade from Karpenter 1.12 to 1.13
       nothing to do in these manifests
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hashes keep their version; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.12` → `1.13`: another release replaces no node by itself; the hashes of NodePools and EC2NodeClasses keep their version
+        the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
 
     accepted by 1.12 to 1.13: pool.yaml:1
@@ -203,7 +227,11 @@ fn plan_has_an_action_once() {
       1.1
         before: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation [compat-annotation-leftover: pool.yaml:3]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hash of each EC2NodeClass goes from version v3 to v4, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.0` → `1.8`: another release replaces no node by itself
+        EC2NodeClass hash version `v3` → `v4`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
     ");
     let json =
@@ -220,7 +248,11 @@ fn reports_a_downgrade() {
     downgrade from Karpenter 1.14 to 1.8.3
       1.8
         before: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt` [api-enum: pool.yaml:11]
-      nodes: the hash of each EC2NodeClass goes from version v5 to v4, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.14` → `1.8.3`: another release replaces no node by itself
+        EC2NodeClass hash version `v5` → `v4`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+        the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
 
     info[node-limit-enforced]: from 1.10 down: Karpenter no longer checks the limit of 10 nodes before it creates a node: the NodePool can exceed the limit
@@ -278,7 +310,10 @@ fn counts_findings_that_already_apply_at_the_start() {
     upgrade from Karpenter 1.2 to 1.5
       nothing to do in these manifests
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
-      nodes: the hashes keep their version; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
+      nodes:
+        release `1.2` → `1.5`: another release replaces no node by itself; the hashes of NodePools and EC2NodeClasses keep their version
+        the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
+        with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
 
     rejected by every release in the range: old.yaml:1
@@ -289,7 +324,6 @@ fn counts_findings_that_already_apply_at_the_start() {
     assert_snapshot!(run.stdout, @"
     upgrade from Karpenter 1.14 to 1.14
       nothing to do in these manifests
-      nodes: the hashes keep their version; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
       looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
 
     no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14

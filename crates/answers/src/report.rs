@@ -11,6 +11,7 @@ use rule::classification::{CaughtBy, Family, Severity};
 use rule::settings::{ExceptionId, Settings, Target};
 use serde::Serialize;
 
+use crate::plan::ControllerChange;
 use crate::statistics::RuleCount;
 use crate::story::Story;
 use crate::{SCHEMA, VERSION};
@@ -44,6 +45,11 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
     pub accepted: Option<Vec<Accepted>>,
+    /// What the release at the end of the upgrade does to nodes, as `plan` says it: hashes whose version changes, and aliases of images;
+    /// absent unless the report is of `upgrade`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
+    pub controller: Option<Vec<ControllerChange>>,
     /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
@@ -522,6 +528,7 @@ impl Report {
             statistics: None,
             findings: Vec::new(),
             accepted: settings.karpenter.is_range().then(Vec::new),
+            controller: None,
             logs: None,
             stories: None,
             pins: Vec::new(),

@@ -1,6 +1,7 @@
 //! The driver for files, one stage after the other: collect the objects, build their surroundings, check each one, show the findings,
 //! verify the fixes.
 
+use answers::plan::ControllerChange;
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
@@ -16,6 +17,7 @@ use crate::collect::collect;
 use crate::coverage::{DocumentReader, objects_in};
 use crate::locations::Locations;
 use crate::pins::Pins;
+use crate::release_changes::{alias_changes, hash_changes};
 use crate::selection::Selection;
 use crate::show::show;
 use crate::surroundings::{Checking, Surroundings};
@@ -82,6 +84,16 @@ fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_f
     let collected =
         collect(input, &reader, |document, file| pins.of_document(document, file.source.name()), &mut report);
     let objects = &collected.objects;
+    report.controller = settings.karpenter.upgrade_path().map(|path| {
+        let (from, to) = path.ends();
+        let mut changes = hash_changes(from, to);
+        for (id, cluster) in input.clusters().filter(|_| from != to) {
+            let of_cluster = alias_changes(objects.in_cluster(id).iter().map(|one| one.object));
+            let named = of_cluster.into_iter();
+            changes.extend(named.map(|change| ControllerChange { cluster: cluster.name.clone(), ..change }));
+        }
+        changes
+    });
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
     let checking = Checking { registry, settings, pins: &pins, charts: &charts };

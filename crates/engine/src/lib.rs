@@ -10,6 +10,7 @@ mod objects;
 mod offer;
 pub mod pins;
 mod ratchet;
+pub mod release_changes;
 pub mod request;
 mod selection;
 mod show;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use answers::plan::ControllerChange;
 use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
-use drift::HashedKind;
+use drift::Effect;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::Document;
 use objects::object::{Form, Object};
@@ -18,6 +19,7 @@ pub struct UpgradePlan<'r> {
     path: UpgradePath,
     /// Steps in the order of the path. Findings of severity `info` need no step.
     pub steps: Vec<UpgradeStep<'r>>,
+    controller: &'r [ControllerChange],
     looked_at: Vec<(usize, &'static str)>,
     missing: Vec<&'static str>,
 }
@@ -48,9 +50,11 @@ impl UpgradeStep<'_> {
 /// Input that an upgrade depends on: the name of one, the name of several, and whether an object is one.
 type PlanInput = (&'static str, &'static str, fn(Object<'_>) -> bool);
 
+const EC2_NODE_CLASSES: &str = "EC2NodeClasses";
+
 const INPUTS: [PlanInput; 6] = [
     ("NodePool", "NodePools", |object| object.kind() == "NodePool"),
-    ("EC2NodeClass", "EC2NodeClasses", |object| object.kind() == "EC2NodeClass"),
+    ("EC2NodeClass", EC2_NODE_CLASSES, |object| object.kind() == "EC2NodeClass"),
     ("set of Helm values", "sets of Helm values", |object| objects::chart_values::of(object).is_some()),
     ("IAM policy", "IAM policies", |object| object.form() != Form::ChartValues && iam_policy::holds(object)),
     ("file of alerts or dashboards", "files of alerts or dashboards", metric_queries::holds),
@@ -61,7 +65,9 @@ impl<'r> UpgradePlan<'r> {
     /// The plan of a report; `None` if the report is not about an upgrade.
     pub fn of(report: &'r Report, clusters: &[Cluster]) -> Option<Self> {
         let path = report.upgrade_path()?;
-        let mut plan = Self { path, steps: steps(report), looked_at: Vec::new(), missing: Vec::new() };
+        let controller = report.controller.as_deref().unwrap_or_default();
+        let mut plan =
+            Self { path, steps: steps(report), controller, looked_at: Vec::new(), missing: Vec::new() };
         let mut counts = [0_usize; INPUTS.len()];
         let documents = clusters.iter().flat_map(|cluster| &cluster.files).flat_map(|file| &file.documents);
         let trees = documents.filter_map(|document| match document {
@@ -98,25 +104,23 @@ impl<'r> UpgradePlan<'r> {
         )
     }
 
-    /// The effect of the upgrade on nodes: the hashes whose version changes, and the command that names the nodes.
-    pub fn nodes(&self) -> String {
-        let (from, to) = self.path.ends();
-        let kinds = [(HashedKind::NodePool, "NodePool"), (HashedKind::NodeClass, "EC2NodeClass")];
-        let changed = kinds.into_iter().filter_map(|(kind, name)| {
-            let (old, new) = (kind.version(from), kind.version(to));
-            (old != new).then(|| format!("the hash of each {name} goes from version {old} to {new}"))
-        });
-        let changed: Vec<String> = changed.collect();
-        let hashes = match changed.as_slice() {
-            [] => "the hashes keep their version".to_owned(),
-            changed => format!(
-                "{}, and Karpenter writes it into the NodeClaims that have not drifted",
-                changed.join(", ")
-            ),
-        };
-        format!(
-            "{hashes}; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes"
-        )
+    /// What the upgrade does to nodes, one line for each hash whose version changes and each alias of images, and the command that names
+    /// the nodes. Empty if the release stays.
+    pub fn nodes(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.controller.iter().map(line).collect();
+        if !lines.is_empty() {
+            if self.missing.contains(&EC2_NODE_CLASSES) {
+                lines.push(
+                    "the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image"
+                        .to_owned(),
+                );
+            }
+            lines.push(
+                "with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go"
+                    .to_owned(),
+            );
+        }
+        lines
     }
 
     /// The input that the plan is based on, such as `looked at 1 NodePool, 2 IAM policies; the input has no Helm values`.
@@ -128,6 +132,15 @@ impl<'r> UpgradePlan<'r> {
             missing => format!("looked at {seen}; the input has no {}", missing.join(", no ")),
         }
     }
+}
+
+/// A change of the controller in a line. It counts for every cluster if it names none.
+fn line(change: &ControllerChange) -> String {
+    let ControllerChange { cluster, subject, old, new, effect, message } = change;
+    let cluster = if cluster.is_empty() { String::new() } else { format!(" in {cluster}") };
+    let old = if old.is_empty() || old == new { String::new() } else { format!("`{old}` → ") };
+    let effect = if *effect == Effect::None { String::new() } else { format!("{}: ", effect.words()) };
+    format!("{subject}{cluster} {old}`{new}`: {effect}{message}")
 }
 
 fn steps(report: &Report) -> Vec<UpgradeStep<'_>> {

@@ -21,7 +21,11 @@ pub fn markdown(answer: &PlanAnswer) -> String {
         let _ = writeln!(
             text,
             "- {subject} {}: {}",
-            inline(&arrow(&change.old, &change.new)),
+            inline(&if change.old == change.new {
+                format!("`{}`", code(&change.new))
+            } else {
+                arrow(&change.old, &change.new)
+            }),
             inline(&change.message)
         );
     }

@@ -27,7 +27,13 @@ pub(super) fn write(printer: &Printer<'_>, out: &mut dyn Write, plan: &UpgradePl
     if let Some(action) = plan.always() {
         writeln!(out, "  each release: {action}")?;
     }
-    writeln!(out, "  nodes: {}", plan.nodes())?;
+    let nodes = plan.nodes();
+    if !nodes.is_empty() {
+        writeln!(out, "  nodes:")?;
+    }
+    for line in nodes {
+        writeln!(out, "    {}", printable(&line))?;
+    }
     writeln!(out, "  {}\n", plan.basis())
 }
 
