@@ -160,6 +160,18 @@ export type DateTime = string;
 /** Fate of the candidates of a command. */
 export type Decision = "delete" | "replace";
 
+/** What changing a field does to nodes. */
+export type DescribedField = {
+  /** The path of the field, or of the field around it that has the effect. */
+  path: string;
+  /** The effect. */
+  effect: Effect;
+  /** The effect in a few words, such as `replaces every node`. */
+  words: string;
+  /** The effect in a sentence. */
+  message: string;
+};
+
 /** Node, and what keeps it from being disrupted. */
 export type DisruptedNode = {
   /** Name of the node. */
@@ -852,6 +864,10 @@ export type PlannedField = {
   file: string;
   /** Line in the file, from 1. */
   line: number;
+  /** Name of the file of the old value, or of the old object if the field is new; empty without an old object. */
+  oldFile: string;
+  /** Line in this file, from 1; 0 without an old object. */
+  oldLine: number;
 };
 
 /** Node that the changes replace or remove, or may. */
@@ -1071,6 +1087,11 @@ export type Report = {
   findings: Array<Finding>;
   /** The releases that accept each Karpenter document; absent unless the check is about a range. */
   accepted?: Array<Accepted>;
+  /**
+   * What the release at the end of the upgrade does to nodes, as `plan` says it: hashes whose version changes, and aliases of images;
+   * absent unless the report is of `upgrade`.
+   */
+  controller?: Array<ControllerChange>;
   /** Summaries of the logs of each cluster; absent unless the report is of `diagnose`. */
   logs?: Array<LogSummary>;
   /** The story of one object, in each cluster; absent unless the caller asks for it. */

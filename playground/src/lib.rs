@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use checker::{files, settings, text};
 use karpwarden::REGISTRY;
-use karpwarden::answers::page::{FixedFiles, SourceFile};
+use karpwarden::answers::page::{DescribedField, FixedFiles, SourceFile};
 use karpwarden::cluster::Cluster;
+use karpwarden::drift::HoveredField;
 use karpwarden::engine::apply::{WantedFixes, apply_fixes};
 use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::limits::Limits;
@@ -96,6 +97,24 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
 #[wasm_bindgen]
 pub fn documents(files: &str, whole: bool) -> Result<String, String> {
     text(&outline::list(&files::read(files)?, whole))
+}
+
+/// Describes what changing the field at an offset of the one file does to nodes: `{"path", "effect", "words", "message"}`, or
+/// `undefined` if there is no field of Karpenter.
+#[wasm_bindgen]
+pub fn field(files: &str, offset: usize) -> Result<Option<String>, String> {
+    let files = files::read(files)?;
+    let described = files.first().and_then(|file| {
+        let byte = file.source.byte_at(offset);
+        let found = HoveredField::at(file, byte)?;
+        Some(DescribedField {
+            path: found.shown_path().to_owned(),
+            effect: found.effect.effect,
+            words: found.effect.effect.words(),
+            message: found.effect.sentence,
+        })
+    });
+    described.as_ref().map(text).transpose()
 }
 
 /// Prints what `kubectl` shows if the API server itself refuses an object: `{"output", "isDecoded"}`, or `undefined` if

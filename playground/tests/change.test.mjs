@@ -68,10 +68,12 @@ onPage('loads the module when the tab opens, and compares with the text as it wa
     ['spec.template.metadata.labels.team', 'replaces every node', 'platform', 'compute'],
     ['spec.limits', 'acts at once', '{"cpu":200}', '{"cpu":300}'],
   ]);
-  assert.deepEqual(await marks(page), [
+  const expected = [
     [LABEL, 'replaces every node'],
     [LIMITS, 'acts at once'],
-  ]);
+  ];
+  assert.deepEqual(await marks(page), expected);
+  assert.deepEqual(await marks(page, '.before-editor'), expected);
   // The marks belong to the tab.
   await page.locator('#tab-findings').click();
   assert.deepEqual(await marks(page), []);
@@ -225,3 +227,12 @@ onPage(
     assert.equal(await page.locator('.before-name').textContent(), 'team.yaml');
   },
 );
+
+onPage('a field that the text before lacks is marked there at the field around it', async (page) => {
+  await start(page, POOL);
+  await paste(page, POOL.replace('labels:', 'annotations: {a: b}\n      labels:'));
+  await says(page, /^Replaces every node/);
+  assert.deepEqual(await marks(page), [[8, 'replaces every node']]);
+  // The line of `metadata`.
+  assert.deepEqual(await marks(page, '.before-editor'), [[7, 'replaces every node']]);
+});

@@ -120,6 +120,39 @@ onPage('hovering shows the message, the fix and a link to the documentation', as
   await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
 });
 
+onPage('hovering a field says what a change of it does, and loads the engine only then', async (page, { sent }) => {
+  const text = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  limits: {cpu: 10}
+  template:
+    metadata:
+      labels:
+        team: web
+    spec:
+      expireAfter: 720h
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+`;
+  await paste(page, text);
+  const loaded = () => sent.some((url) => /engine[^/]*\.wasm$/.test(url));
+  const hover = (word) =>
+    page.locator('.cm-line', { hasText: word }).locator('span', { hasText: word }).first().hover();
+  await hover('kind');
+  await hover('team');
+  const tip = page.locator('.tip-field');
+  await tip.waitFor();
+  assert.equal(
+    await tip.textContent(),
+    'a change of spec.template.metadata.labels replaces every nodepart of the hash: changing it replaces every node of this NodePool',
+  );
+  assert.equal(loaded(), true);
+  await hover('limits');
+  await page.locator('.tip-field', { hasText: 'spec.limits' }).waitFor();
+  assert.match(await tip.textContent(), /^a change of spec\.limits acts at once, without a replacement/);
+});
+
 onPage('the documentation of a rule opens in the panel, and its example in the editor', async (page) => {
   await page.getByRole('button', { name: 'Why instance-profile-is-arn' }).click();
   for (const heading of ['What it does', 'Why it is bad', 'Example', 'Use instead', 'Fix safety', 'References']) {

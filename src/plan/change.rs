@@ -6,6 +6,7 @@ use answers::OrEmpty;
 use answers::plan::{PlannedChange, PlannedField};
 use drift::{DriftReason, Effect, FieldChange, HashOptions, ObjectChange, ObjectChangeKind, changes};
 use karpenter::kind::Kind;
+use manifest::tree::Node;
 use objects::location::Place;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -253,6 +254,8 @@ impl PlanChange<'_> {
 
     fn field(&self, field: &FieldChange<'_>) -> PlannedField {
         let (file, line) = self.place(field).map(|place| file_and_line(&place)).unwrap_or_default();
+        let old_place = self.change.old.map(|object| place_in(object, field.old, field.field.path));
+        let (old_file, old_line) = old_place.map(|place| file_and_line(&place)).unwrap_or_default();
         let (old, new) = shown(&field.path, field.old, field.new);
         PlannedField {
             path: field.path.clone(),
@@ -263,24 +266,31 @@ impl PlanChange<'_> {
             message: sentence(field),
             file,
             line,
+            old_file,
+            old_line,
         }
     }
 
     /// The place of a changed field: the new value, else the nearest field around it in the new object.
     pub(super) fn place<'c>(&'c self, field: &FieldChange<'c>) -> Option<Place<'c>> {
-        if let Some(new) = field.new {
-            return Some(Place::value(new));
-        }
         let object = self.change.new.or(self.change.old)?;
-        let mut node = object.root();
-        for key in field.field.path.split('.') {
-            match node.get(key) {
-                Some(child) => node = child,
-                None => break,
-            }
-        }
-        Some(Place::value(if node == object.root() { object.name_node() } else { node }))
+        Some(place_in(object, field.new, field.field.path))
     }
+}
+
+/// The place of a value, else of the nearest field around the path in an object.
+fn place_in<'d>(object: Object<'d>, value: Option<Node<'d>>, path: &str) -> Place<'d> {
+    if let Some(value) = value {
+        return Place::value(value);
+    }
+    let mut node = object.root();
+    for key in path.split('.') {
+        match node.get(key) {
+            Some(child) => node = child,
+            None => break,
+        }
+    }
+    Place::value(if node == object.root() { object.name_node() } else { node })
 }
 
 /// The effect of a changed field in a sentence.

@@ -216,7 +216,9 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     let at = json!({"line": 4, "character": 30});
     let document = json!({"uri": uri(&class)});
     let page = editor.ask("textDocument/hover", &json!({"textDocument": document, "position": at}));
-    assert!(page["contents"]["value"].as_str().unwrap().starts_with("# instance-profile-is-arn"));
+    let text = page["contents"]["value"].as_str().unwrap();
+    assert!(text.starts_with("**A change of `spec.instanceProfile` replaces every node**"), "{text}");
+    assert!(text.contains("\n---\n\n# instance-profile-is-arn"), "{text}");
     let range = json!({"start": at, "end": at});
     assert_eq!(editor.actions(&class, &range, &["refactor"]), json!([]));
     let actions = editor.actions(&class, &range, &["quickfix"]);
@@ -232,6 +234,40 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     assert_eq!(change["edits"], json!([edit]));
     editor.change(&class, &CLASS.replace("arn:aws:iam::111122223333:instance-profile/nodes", "nodes"));
     assert!(editor.diagnostics(&class).is_empty());
+}
+
+#[test]
+fn says_what_a_change_of_a_field_does() {
+    let folder = Folder::with(&[
+        ("pool.yaml", POOL),
+        ("web.yaml", "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 1}\n"),
+    ]);
+    let pool = folder.path("pool.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    let mut hover = |line: u32, character: u32| {
+        let at = json!({"line": line, "character": character});
+        editor.ask("textDocument/hover", &json!({"textDocument": {"uri": uri(&pool)}, "position": at}))
+    };
+    let line = u32::try_from(POOL.lines().position(|line| line.contains("nodeClassRef")).unwrap()).unwrap();
+    let start =
+        u32::try_from(POOL.lines().nth(line as usize).unwrap().find("nodeClassRef").unwrap()).unwrap();
+    let answer = hover(line, start + 3);
+    assert_eq!(
+        answer["contents"]["value"],
+        "**A change of `spec.template.spec.nodeClassRef` replaces every node**\n\npart of the hash: changing it replaces every node of this NodePool\n"
+    );
+    let end = start + 12;
+    assert_eq!(
+        answer["range"],
+        json!({"start": {"line": line, "character": start}, "end": {"line": line, "character": end}})
+    );
+    assert_eq!(hover(0, 2), json!(null), "`apiVersion` has no effect");
+    let web = folder.path("web.yaml");
+    editor.open(&web, &folder.read("web.yaml"));
+    let at = json!({"line": 2, "character": 10});
+    let params = json!({"textDocument": {"uri": uri(&web)}, "position": at});
+    assert_eq!(editor.ask("textDocument/hover", &params), json!(null));
 }
 
 #[test]

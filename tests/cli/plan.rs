@@ -143,6 +143,7 @@ fn the_answer_has_the_field_with_its_place() {
             "fields": [{
                 "path": "spec.template.metadata.labels.team", "effect": "replaces-all", "reason": "NodePoolDrifted", "old": "a", "new": "b",
                 "message": "part of the hash: changing it replaces every node of this NodePool", "file": "new/pool.yaml", "line": 7,
+                "oldFile": "old/pool.yaml", "oldLine": 7,
             }],
         }])
     );
@@ -151,6 +152,18 @@ fn the_answer_has_the_field_with_its_place() {
         [&finding["rule"], &finding["severity"], &finding["file"], &finding["line"]],
         [&json!("update-replaces-nodes"), &json!("warning"), &json!("new/pool.yaml"), &json!(7)]
     );
+}
+
+/// A field that one side lacks is at the nearest field around it there.
+#[test]
+fn a_field_has_a_place_on_both_sides() {
+    let places = |changes: &[(&str, &str)]| {
+        let answer = json_of(&sides(changes), &["old", "new"]);
+        let field = &answer["changes"][0]["fields"][0];
+        ["file", "line", "oldFile", "oldLine"].map(|key| field[key].clone())
+    };
+    let added = places(&[("labels: {team: a}", "labels: {team: a}\n      annotations: {a: b}")]);
+    assert_eq!(added, [json!("new/pool.yaml"), json!(8), json!("old/pool.yaml"), json!(6)]);
 }
 
 #[test]
@@ -212,6 +225,8 @@ fn an_upgrade_says_what_the_hashes_and_aliases_do() {
         Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
       EC2NodeClass hash  (not set) → CA bundle  changes nothing
         the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+      AMI alias  al2023@v20250807  changes nothing
+        the alias names a version: the nodes of EC2NodeClass `default` keep their image
     ");
     folder.write("class.yaml", CLASS.replace("al2023@v20250807", "al2023@latest").as_bytes());
     let run = folder.run(&["plan", "--at", "2026-03-11T10:30:00Z", "--from", "1.8", "--to", "1.14", "."]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use disruption::allowance::DisruptionReason;
 use disruption::blocked_by::BlockedBy;
 use disruption::methods::Method;
+use drift::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -135,6 +136,21 @@ pub struct ReportedRefusal {
     pub output: String,
     /// Whether the server could decode the object. It then calls mutating webhooks before it refuses the object.
     pub is_decoded: bool,
+}
+
+/// What changing a field does to nodes.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct DescribedField {
+    /// The path of the field, or of the field around it that has the effect.
+    pub path: String,
+    /// The effect.
+    pub effect: Effect,
+    /// The effect in a few words, such as `replaces every node`.
+    pub words: &'static str,
+    /// The effect in a sentence.
+    pub message: &'static str,
 }
 
 /// Instance types that the requirements of a NodePool leave.

@@ -97,6 +97,10 @@ pub struct PlannedField {
     pub file: String,
     /// Line in the file, from 1.
     pub line: usize,
+    /// Name of the file of the old value, or of the old object if the field is new; empty without an old object.
+    pub old_file: String,
+    /// Line in this file, from 1; 0 without an old object.
+    pub old_line: usize,
 }
 
 /// Change of the controller.

@@ -12,6 +12,7 @@
 //! | `decision` | whether Karpenter marks a node as drifted, and for which reason |
 //! | `difference` | the fields in which two objects differ |
 //! | `effect`, `change` | what a change of each field does to nodes, and what the change of an object does |
+//! | `hovered` | what changing the field at a place of a text does |
 //! | `json` | JSON as Go writes it |
 
 mod change;
@@ -23,6 +24,7 @@ mod error;
 mod fnv;
 mod go;
 mod hasher;
+mod hovered;
 mod json;
 mod node_class;
 mod node_pool;
@@ -38,3 +40,4 @@ pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};
 pub use elements::{HashOptions, HashedKind, StaticHash, hash, kubelet_hash_of_1_0};
 pub use error::{HashError, HashProblem};
+pub use hovered::HoveredField;

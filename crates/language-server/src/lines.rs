@@ -38,6 +38,15 @@ impl Lines {
         let bom = if line == 0 { self.bom } else { 0 };
         Position { line: number(line), character: number(offset - start + bom) }
     }
+
+    /// The offset of a position. A position beyond the end of a line counts as the start of the next one.
+    pub(crate) fn offset(&self, position: Position) -> usize {
+        let [line, character] = [position.line, position.character].map(|value| value as usize);
+        let Some(start) = self.starts.get(line) else { return self.len };
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.len);
+        let bom = if line == 0 { self.bom } else { 0 };
+        start.saturating_add(character.saturating_sub(bom)).min(end)
+    }
 }
 
 fn number(value: usize) -> u32 {
@@ -68,7 +77,10 @@ mod tests {
         ] {
             let Position { line, character } = lines.position(offset);
             assert_eq!((line, character), expected, "{offset}");
+            assert_eq!(lines.offset(Position { line, character }), offset.min(10));
         }
+        assert_eq!(lines.offset(Position::new(0, 99)), 2);
+        assert_eq!(lines.offset(Position::new(99, 0)), 10);
     }
 
     #[test]
@@ -76,5 +88,6 @@ mod tests {
         let lines = Lines::of("a: 1\nb: 2", true);
         assert_eq!(lines.position(0), Position::new(0, 1));
         assert_eq!(lines.position(5), Position::new(1, 0));
+        assert_eq!((lines.offset(Position::new(0, 0)), lines.offset(Position::new(0, 3))), (0, 2));
     }
 }

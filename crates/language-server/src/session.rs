@@ -182,8 +182,9 @@ impl<W: Workspace> Session<W> {
 
     fn hover(&self, params: &HoverParams) -> Option<lsp_types::Hover> {
         let place = &params.text_document_position_params;
-        let uri = &place.text_document.uri;
-        hover::at(self.results_of(uri)?, uri, place.position, |rule| self.workspace.page(rule))
+        let document = self.open.get(&place.text_document.uri)?;
+        let results = self.results_of(&document.uri);
+        hover::at(results, document, place.position, |rule| self.workspace.page(rule))
     }
 
     fn take(&mut self, notification: Notification) -> Vec<Message> {

@@ -81,7 +81,7 @@ export class App {
   constructor(
     readonly state: State,
     readonly embedded: boolean,
-    private readonly edits: Pick<EditorListener, 'fix' | 'explain' | 'typesLeft' | 'week'>,
+    private readonly edits: Pick<EditorListener, 'fix' | 'explain' | 'field' | 'typesLeft' | 'week'>,
   ) {
     this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
     this.opened = copies(state.files);

@@ -1,7 +1,7 @@
 // The editor of the text before a change. It starts with the files as they were opened.
 
 import { h } from './dom.ts';
-import type { Editor, LineEffect } from './editor.ts';
+import type { Editor, EditorListener, LineEffect } from './editor.ts';
 import { isLog, withoutMark } from './state.ts';
 import type { SourceFile } from './types.ts';
 
@@ -24,6 +24,7 @@ export class BeforeEditor {
     private readonly opened: () => SourceFile[],
     private readonly changed: () => void,
     swap: () => void,
+    private readonly field: EditorListener['field'],
   ) {
     const picker = h('input', { type: 'file', id: 'before-picker', multiple: true, hidden: true });
     picker.accept = '.yaml,.yml,.json,.jsonl';
@@ -106,6 +107,7 @@ export class BeforeEditor {
           moved: () => undefined,
           fix: () => undefined,
           explain: () => undefined,
+          field: this.field,
           typesLeft: () => Promise.resolve(null),
           week: () => Promise.resolve(null),
         },

@@ -77,7 +77,7 @@ export function controllerList({ controller }: PlanAnswer): HTMLElement | null {
         'p',
         { class: 'effect-line' },
         mark(effect, ''),
-        ` ${subject}${cluster && ` in ${cluster}`}: ${old || 'not set'} → ${now || 'not set'}`,
+        ` ${subject}${cluster && ` in ${cluster}`}: ${old === now ? now : `${old || 'not set'} → ${now || 'not set'}`}`,
       ),
       h('p', { class: 'digest' }, ...sentence(text)),
     ),

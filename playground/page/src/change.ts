@@ -9,6 +9,7 @@ import { changeList, controllerList, poolList } from './change-fields.ts';
 import { consequences, nodeGroups, rolloutList } from './change-rollout.ts';
 import { h, icon } from './dom.ts';
 import type { LineEffect } from './editor.ts';
+import { fieldTip } from './field-tip.ts';
 import { message } from './message.ts';
 import { placementWorker } from './placement-client.ts';
 import { redraw } from './redraw.ts';
@@ -49,6 +50,7 @@ export class ChangeView {
       () => app.opened,
       () => void this.#plan(),
       () => this.#swap(),
+      (...place) => fieldTip(app, ...place),
     );
     const now = h('button', { type: 'button', class: 'small', id: 'change-now' }, 'Now');
     this.#tools.append(h('label', {}, 'Applied', this.#time, 'UTC'), now);
@@ -204,7 +206,7 @@ export class ChangeView {
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** The strongest effect of each changed line. */
+/** The strongest effect of each changed line, in the texts before and after. */
 function marks({ changes }: PlanAnswer): FileEffect[] {
   const strongest = new Map<string, { file: string; line: number; effect: Effect }>();
   const add = (file: string, line: number, effect: Effect) => {
@@ -213,7 +215,10 @@ function marks({ changes }: PlanAnswer): FileEffect[] {
     if (!known || isStronger(effect, known.effect)) strongest.set(key, { file, line, effect });
   };
   for (const { fields, file, line, effect } of changes) {
-    for (const field of fields) add(field.file, field.line, field.effect);
+    for (const field of fields) {
+      add(field.file, field.line, field.effect);
+      if (field.oldFile) add(field.oldFile, field.oldLine, field.effect);
+    }
     if (fields.length === 0) add(file, line, effect);
   }
   return [...strongest.values()].map(({ file, line, effect }) => ({ file, line, ...EFFECTS[effect] }));

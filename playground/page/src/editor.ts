@@ -46,6 +46,8 @@ export interface EditorListener {
   explain(rule: string): void;
   /** Describes the instance types that the requirement at an offset leaves; null if there is no requirement. */
   typesLeft(offset: number): Promise<string | null>;
+  /** Describes what changing the field at an offset does to nodes; null if there is no field of Karpenter. */
+  field(name: string, text: string, offset: number): Promise<HTMLElement | null>;
   /** Describes the week of the budget whose schedule is at an offset; null if no budget has it. */
   week(offset: number): Promise<HTMLElement | null>;
 }
@@ -214,8 +216,11 @@ export class Editor implements TextEditor {
     });
   }
 
-  /** Tooltip of a requirement or a schedule. The text decides whether to load the answer. */
+  /** Tooltip of a field, with the instance types of a requirement or the week of a schedule. The text decides what to load. */
   async #describe({ state }: EditorView, at: number): Promise<Tooltip | null> {
+    const isField = !isLog(this.#name) && fieldAround(state, at, 'spec');
+    const none = Promise.resolve(null);
+    const field = isField ? this.listener.field(this.#name, state.doc.toString(), at) : none;
     const requirements = fieldAround(state, at, 'requirements');
     // CronJobs have schedules too.
     const schedule = fieldAround(state, at, 'budgets') && fieldAround(state, at, 'schedule');
@@ -225,9 +230,11 @@ export class Editor implements TextEditor {
             .typesLeft(at)
             .then((text) => text && h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text))))
         : schedule && this.listener.week(schedule.value);
-    const tip = await asked?.catch(() => null);
-    if (!tip) return null;
-    return { pos: at, above: true, create: () => ({ dom: h('div', { class: 'cm-diagnostic' }, tip) }) };
+    const both = await Promise.all([field, asked ?? none].map((one) => one.catch(() => null)));
+    const tips = both.filter((tip) => tip instanceof HTMLElement);
+    if (tips.length === 0) return null;
+    const dom = h('div', {}, ...tips.map((tip) => h('div', { class: 'cm-diagnostic' }, tip)));
+    return { pos: at, above: true, create: () => ({ dom }) };
   }
 
   #updated(update: ViewUpdate): void {

@@ -4,7 +4,16 @@ import initChecker, * as checker from '../../build/checker/karpwarden.js';
 import initEngine, * as engine from '../../build/engine/karpwarden.js';
 import { type Handlers, type Progress, serve } from './worker-server.ts';
 import { once } from './once.ts';
-import type { About, EngineMethods, ListedObject, Refusal, Rule, Settings, SourceFile } from './types.ts';
+import type {
+  About,
+  DescribedField,
+  EngineMethods,
+  ListedObject,
+  Refusal,
+  Rule,
+  Settings,
+  SourceFile,
+} from './types.ts';
 
 declare const CHECKER: string;
 declare const ENGINE: string;
@@ -83,6 +92,10 @@ const methods: Handlers<EngineMethods> = {
     ) as EngineMethods['fix']['result'],
   documents: async (files, withObjects, progress) =>
     JSON.parse((await whole(progress)).documents(JSON.stringify(files), withObjects)) as ListedObject[],
+  async field(files, offset, progress) {
+    const field = (await whole(progress)).field(JSON.stringify(files), offset);
+    return field === undefined ? null : (JSON.parse(field) as DescribedField);
+  },
   settings: (text) => JSON.parse(checker.settings(text)) as EngineMethods['settings']['result'],
   async refusal(object, release, file, action, progress) {
     const refusal = (await whole(progress)).refusal(JSON.stringify(object), release, file, action);

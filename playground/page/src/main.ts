@@ -40,6 +40,7 @@ const app = new App(state, embedded, {
     findings.preview(finding);
   },
   explain,
+  field: async (...place) => (await import('./field-tip.ts')).fieldTip(app, ...place),
   typesLeft: async (offset) => (await import('./placement.ts')).typesLeft(app, offset),
   week: async (offset) => (await import('./schedule-tip.ts')).scheduleTip(app, offset),
 });

@@ -3,6 +3,7 @@
 import type {
   About,
   CheckedSettings,
+  DescribedField,
   DisruptionOverview,
   Finding,
   FixedFiles,
@@ -24,6 +25,7 @@ import type {
 export type {
   About,
   CheckedSettings,
+  DescribedField,
   DisruptedNode,
   DisruptionOverview,
   Edit,
@@ -96,6 +98,8 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings];
     result: FixedFiles;
   };
+  /** What changing the field at an offset of the one file does to nodes; null if there is no field of Karpenter. */
+  field: { args: [files: SourceFile[], offset: number]; result: DescribedField | null };
   documents: { args: [files: SourceFile[], whole: boolean]; result: ListedObject[] };
   settings: { args: [text: string]; result: CheckedSettings };
   /** Output of kubectl where the API server refuses an object, or null if it accepts the object. */

@@ -33,6 +33,9 @@ const MANIFESTS: [(&str, &str); 3] = [
     ("chart.yaml", "kind: {{ .Values.kind }}\n"),
     ("broken.yaml", "karpenter: [\n"),
 ];
+/// The start of a NodePool, up to a field in its hash.
+const FIELD: &str =
+    "apiVersion: karpenter.sh/v1\nkind: NodePool\nspec:\n  template:\n    spec:\n      expireAfter: 720h\n";
 const CLUSTER: [(&str, &str); 2] = [
     ("cluster.yaml", include_str!("../../../fuzz/seeds/disruption/cluster.yaml")),
     ("pool.yaml", include_str!("../../../fuzz/seeds/disruption/pool.yaml")),
@@ -112,6 +115,11 @@ pub fn all() -> Result<Vec<Sample>, String> {
             "refusal",
             "Refusal",
             &engine::refusal(&refused.to_string(), "1.14", "a.yaml", "creating")?.unwrap_or_default(),
+        )?,
+        read(
+            "field",
+            "DescribedField",
+            &engine::field(&sent(&[("a.yaml", FIELD)]), FIELD.len() - 1)?.unwrap_or_default(),
         )?,
         read("types", "TypesOfPool[]", &world(&PODS)?.requirements()?)?,
         read("overview", "DisruptionOverview", &world(&CLUSTER)?.disruption(NOW)?)?,

@@ -37,6 +37,7 @@ pub fn text() -> String {
     types.visit::<page::FixedFiles>();
     types.visit::<page::ListedObject>();
     types.visit::<page::ReportedRefusal>();
+    types.visit::<page::DescribedField>();
     types.visit::<page::TypesOfPool>();
     types.visit::<page::DisruptionOverview>();
     types.visit::<page::ScheduleWeek>();
