@@ -53,9 +53,9 @@ fn upgrade(text: &mut String, report: &Report, plan: &UpgradePlan<'_>) {
     if !notes.is_empty() {
         let _ = writeln!(text, "### Good to know\n\n{}\n", notes.join("\n"));
     }
-    let nodes: Vec<_> = plan.nodes().iter().map(|line| format!("- {}", inline(line))).collect();
-    if !nodes.is_empty() {
-        let _ = writeln!(text, "### Nodes\n\n{}\n", nodes.join("\n"));
+    let lines: Vec<_> = plan.nodes().iter().map(|line| format!("- {}", inline(line))).collect();
+    if !lines.is_empty() {
+        let _ = writeln!(text, "### Nodes\n\n{}\n", lines.join("\n"));
     }
     let _ = writeln!(text, "Karpwarden {}.", inline(&plan.basis()));
 }
