@@ -104,6 +104,7 @@ mod tests {
         pool(spec).replace("karpenter.sh/v1", "karpenter.k8s.aws/v1").replace("NodePool", "EC2NodeClass")
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "an answer of `at`, to compare")]
     fn found(path: &str, row: &'static str, marked: &str) -> Option<(String, &'static str, String)> {
         Some((path.to_owned(), row, marked.to_owned()))
     }
