@@ -309,8 +309,10 @@ fn text(example: &[Value], growth: &Growth, size: usize) -> String {
     documents.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
+/// The name of an object, or of the object that a review is about.
 fn name_of(document: &Value) -> Option<&str> {
-    document.pointer("/metadata/name")?.as_str()
+    let places = ["/metadata/name", "/request/object/metadata/name", "/request/oldObject/metadata/name"];
+    places.into_iter().find_map(|place| document.pointer(place)?.as_str())
 }
 
 fn lengthen(container: &mut Value, size: usize, differ: bool) {

@@ -33,7 +33,8 @@ pub fn hint(label: &str, value: &str) -> Option<Hint> {
     if lower != value && is_known(label, &lower) {
         return Some(Hint::Spelling(lower));
     }
-    let near = || nearest(&lower, values(label).into_iter().rev()).map(|near| Hint::Near(near.to_owned()));
+    let near =
+        || nearest(&lower, values(label).iter().rev().copied()).map(|near| Hint::Near(near.to_owned()));
     let family = lower.split_once('.').map_or(lower.as_str(), |(family, _)| family);
     match label {
         TYPE if is_known(FAMILY, &lower) => Some(of_other_label("family", &lower, FAMILY)),

@@ -2,7 +2,7 @@
 //!
 //! Source of the forms: "Amazon EC2 instance type naming conventions" in the EC2 user guide, and the names in the table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::{InstanceType, TypeLabel, all, category_and_generation_of_family};
@@ -396,19 +396,24 @@ fn number(text: &str) -> Option<u32> {
 }
 
 /// Every value of a label: numbers by size, and names in alphabetical order.
-pub fn values(label: &str) -> Vec<&'static str> {
+pub fn values(label: &str) -> &'static [&'static str] {
+    VALUES.get(label).map_or(&[], Vec::as_slice)
+}
+
+static VALUES: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> =
+    LazyLock::new(|| TypeLabel::all().map(|label| (label.key, values_of(label))).collect());
+
+fn values_of(label: TypeLabel) -> Vec<&'static str> {
     let names = &*NAMES;
-    let mut values: Vec<&'static str> = match label {
+    let mut values: Vec<&'static str> = match label.key {
         TYPE => names.types.iter().copied().collect(),
         FAMILY => names.families.iter().copied().collect(),
         SIZE => names.sizes.iter().copied().collect(),
         CATEGORY => names.categories.iter().copied().collect(),
         GENERATION => names.generations.iter().copied().collect(),
         _ => {
-            let label = TypeLabel::of_key(label);
-            let values =
-                label.into_iter().flat_map(|label| all().iter().filter_map(move |kind| label.value(kind)));
-            values.collect::<BTreeSet<_>>().into_iter().collect()
+            let values: BTreeSet<_> = all().iter().filter_map(|kind| label.value(kind)).collect();
+            values.into_iter().collect()
         }
     };
     values.sort_by_key(|value| value.parse::<u64>().ok());
