@@ -8,10 +8,12 @@ use cluster::built::BuiltCluster;
 use cluster::charts::LocalCharts;
 use cluster::input::Input;
 use karpenter::api::served::is_own_group;
+use manifest::limits::Limits;
 use manifest::{Document, File, FileKind, parallel};
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
+use terraform_objects::NoFilesBeside;
 
 use crate::collect::collect;
 use crate::coverage::{DocumentReader, objects_in};
@@ -21,7 +23,7 @@ use crate::release_changes::{alias_changes, hash_changes};
 use crate::selection::Selection;
 use crate::show::show;
 use crate::surroundings::{Checking, Surroundings};
-use crate::verify;
+use crate::verify::{self, Evaluate};
 
 /// Default maximum number of findings in a report.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -43,7 +45,8 @@ pub fn check_within(
     max_findings: usize,
 ) -> Report {
     let built = BuiltCluster::of_all(clusters);
-    check_built(registry, Input::new(clusters, &built), settings, max_findings)
+    let evaluate: Evaluate = |files| terraform_objects::evaluate(files, &NoFilesBeside, &Limits::DEFAULT);
+    check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(evaluate))
 }
 
 /// Checks manifests like [`check`] if every object is Karpenter's own, no file is a kustomization, and the check is not
@@ -61,7 +64,7 @@ pub fn check_karpenter_objects(
         return None;
     }
     let built = BuiltCluster::all_without_kustomization(clusters)?;
-    Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS))
+    Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS, None))
 }
 
 /// Whether every object of a file belongs to Karpenter's API groups, and the file shows no chart, whose values are checked too.
@@ -75,7 +78,13 @@ fn has_own_objects_only(file: &File) -> bool {
         })
 }
 
-fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_findings: usize) -> Report {
+fn check_built(
+    registry: &Registry,
+    input: Input<'_>,
+    settings: &Settings,
+    max_findings: usize,
+    evaluate: Option<Evaluate>,
+) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
@@ -96,7 +105,7 @@ fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_f
     });
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
-    let checking = Checking { registry, settings, pins: &pins, charts: &charts };
+    let checking = Checking { registry, settings, pins: &pins, evaluate, charts: &charts };
     let surroundings = Surroundings::of(checking, input, objects);
     surroundings.compute_large_indexes();
     report.environments = surroundings.environments();

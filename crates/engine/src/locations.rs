@@ -13,6 +13,7 @@ use objects::location::Place;
 use objects::object::Object;
 
 use crate::objects::{ObjectId, Objects};
+use crate::verify::evaluated::siblings;
 
 /// The location of a document among the inputs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +99,24 @@ impl<'d> Locations<'d> {
             return None;
         }
         self.document_at(place.source(), place.span().start)
+    }
+
+    /// The file that has a text.
+    pub(crate) fn file_with(&self, source: &Source) -> Option<FileId> {
+        self.by_source.get(&address(source)).copied()
+    }
+
+    /// The objects of the documents that a configuration makes of the same text as a document.
+    pub(crate) fn objects_made_of_text_of(&self, document: DocumentId) -> BTreeSet<ObjectId> {
+        let documents = siblings(document, self.input);
+        let trees = documents.filter_map(|id| match self.input.document(id)? {
+            Document::Read(tree) => Some(address(tree)),
+            _ => None,
+        });
+        let of_tree = |tree: Address| {
+            self.by_root.range((tree, NodeId::ROOT)..).take_while(move |((other, _), _)| *other == tree)
+        };
+        trees.flat_map(of_tree).map(|(_, (id, _))| *id).collect()
     }
 
     /// The document that holds a byte of a text.

@@ -21,6 +21,7 @@ use rule::settings::Settings;
 use crate::check_one::{Outcome, check_one};
 use crate::objects::Objects;
 use crate::pins::Pins;
+use crate::verify::Evaluate;
 
 /// Parameters that all checks of an input share.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ pub(crate) struct Checking<'c> {
     pub(crate) registry: &'c Registry,
     pub(crate) settings: &'c Settings,
     pub(crate) pins: &'c Pins<'c>,
+    /// Evaluates configurations again, to verify fixes of what they make; none if the input cannot have any.
+    pub(crate) evaluate: Option<Evaluate>,
     /// The charts of each cluster whose folders are in the input.
     pub(crate) charts: &'c [LocalCharts],
 }

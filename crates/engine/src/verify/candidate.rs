@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use manifest::Document;
 use manifest::edit::{Change, TextEdit, differences, replace_alias};
 use manifest::limits::Limits;
-use manifest::source::Span;
+use manifest::source::{Source, Span};
 use manifest::tree::{Node, NodeId, Style, Tree};
 use objects::location::{Place, path_of};
 
+use super::evaluated;
 use crate::locations::Locations;
 use crate::objects::ObjectId;
 use crate::offer::{FindingId, Offer};
@@ -39,6 +40,9 @@ pub(crate) struct FixCandidate<'d> {
 pub(crate) struct FixPart<'d> {
     /// The document that the edits change.
     pub(crate) document: DocumentId,
+    /// The file with the text that the edits change.
+    pub(crate) file: FileId,
+    pub(crate) source: &'d Source,
     pub(crate) tree: &'d Tree,
     /// The changes of the document; none if the text is in a document within a string.
     pub(crate) changes: Vec<Change<'d>>,
@@ -74,7 +78,9 @@ impl<'d> FixCandidate<'d> {
         }
         let also_changed = copies.iter().filter_map(|copy| also_changed(*copy, locations)).collect();
         let own_changes = offer.fix.changes.iter().filter_map(|change| locations.id_with(change.node()));
-        let touched = own_changes.chain([offer.id]).collect();
+        let made = parts.iter().filter(|part| part.is_evaluated());
+        let siblings = made.flat_map(|part| locations.objects_made_of_text_of(part.document));
+        let touched = own_changes.chain([offer.id]).chain(siblings).collect();
         Some(Self { offer, parts, touched, changes_copies: !copies.is_empty(), also_changed, replaces_alias })
     }
 
@@ -101,14 +107,19 @@ impl<'d> FixCandidate<'d> {
 }
 
 impl FixPart<'_> {
+    /// Whether a configuration makes the document.
+    pub(crate) fn is_evaluated(&self) -> bool {
+        self.tree.is_evaluated()
+    }
+
     /// The places of the edits.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (FileId, Span)> {
-        self.edits.iter().map(|edit| (self.document.file, edit.span))
+        self.edits.iter().map(|edit| (self.file, edit.span))
     }
 
     /// The edits in the report.
     fn reported(&self) -> impl Iterator<Item = ReportedEdit> {
-        let source = self.tree.source();
+        let source = self.source;
         self.edits.iter().map(|edit| ReportedEdit {
             file: source.name().to_owned(),
             offset: source.position(edit.span.start).offset,
@@ -131,6 +142,11 @@ fn parts<'d>(offer: &Offer<'d>, locations: &Locations<'d>) -> Option<(Vec<FixPar
     }
     let (mut parts, mut replaces_alias) = (Vec::new(), false);
     for (tree, changes) in by_tree {
+        if tree.is_evaluated() {
+            let document = locations.document_with(changes.first()?.node())?;
+            parts.extend(evaluated::parts(changes, document, tree, locations)?);
+            continue;
+        }
         let (part, replaces) = if tree.is_assembled() {
             part_of_built(changes, locations)?
         } else {
@@ -138,7 +154,8 @@ fn parts<'d>(offer: &Offer<'d>, locations: &Locations<'d>) -> Option<(Vec<FixPar
             let document = if is_own { Some(offer.object.document) } else { None };
             let document = document.or_else(|| locations.document_with(changes.first()?.node()))?;
             let (edits, replaces) = edits(&changes)?;
-            (FixPart { document, tree, changes, edits, built: None }, replaces)
+            let (file, source) = (document.file, tree.source());
+            (FixPart { document, file, source, tree, changes, edits, built: None }, replaces)
         };
         parts.push(part);
         replaces_alias |= replaces;
@@ -161,7 +178,8 @@ fn part_of_built<'d>(declared: Vec<Change<'d>>, locations: &Locations<'d>) -> Op
         (changes, edits)
     };
     let built = Some(BuiltPart { object, declared, held_in });
-    Some((FixPart { document, tree, changes, edits, built }, replaces_alias))
+    let (file, source) = (document.file, tree.source());
+    Some((FixPart { document, file, source, tree, changes, edits, built }, replaces_alias))
 }
 
 /// A place that a fix changes besides the place of its finding.
@@ -203,7 +221,7 @@ fn edits(changes: &[Change<'_>]) -> Option<(Vec<TextEdit>, bool)> {
 }
 
 /// Joins insertions at the same place, such as several members after the last one of an object.
-fn joined(edits: Vec<TextEdit>) -> Vec<TextEdit> {
+pub(super) fn joined(edits: Vec<TextEdit>) -> Vec<TextEdit> {
     let mut joined: Vec<TextEdit> = Vec::new();
     let mut insertions = BTreeMap::<Span, usize>::new();
     for edit in edits {

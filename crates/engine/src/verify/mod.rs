@@ -10,6 +10,7 @@
 //! cost is linear in the size of the input. Fixes that are not verified after the last round are not offered.
 
 mod candidate;
+pub(crate) mod evaluated;
 #[cfg(test)]
 mod pairs;
 mod slots;
@@ -34,6 +35,7 @@ use crate::offer::{Offers, RuleTally};
 use crate::surroundings::{Checking, Surroundings};
 use crate::tally::FindingTally;
 use candidate::{FixCandidate, FixPart, changes_held_documents};
+pub(crate) use evaluated::Evaluate;
 use slots::Slots;
 
 /// Maximum number of rounds.
@@ -76,9 +78,8 @@ fn candidates<'d>(
 ) -> Vec<FixCandidate<'d>> {
     let together = offers.of_all_partners(report);
     let candidates = together.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
-    let is_outside = |part: &FixPart<'_>| {
-        input.file(part.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
-    };
+    let is_outside =
+        |part: &FixPart<'_>| input.file(part.file).is_some_and(|file| file.kind == FileKind::Referenced);
     candidates.filter(|one| !one.parts.iter().any(is_outside)).collect()
 }
 
@@ -263,13 +264,24 @@ impl<'d> Verification<'_, 'd> {
     /// Applies fixes.
     fn trial(&self, fixes: &[CandidateId]) -> Trial<'d> {
         let mut by_document = BTreeMap::<DocumentId, Vec<(&FixCandidate<'d>, &FixPart<'d>)>>::new();
+        let mut evaluated = Vec::new();
         for candidate in self.candidates(fixes) {
-            for part in &candidate.parts {
+            evaluated.extend(candidate.parts.iter().filter(|part| part.is_evaluated()));
+            for part in candidate.parts.iter().filter(|part| !part.is_evaluated()) {
                 by_document.entry(part.document).or_default().push((candidate, part));
             }
         }
         let documents = by_document.iter().map(|(id, parts)| self.changed_document(*id, parts, fixes));
-        let documents = documents.collect();
+        let mut documents: Option<Vec<ChangedDocument<'d>>> = documents.collect();
+        if !evaluated.is_empty() {
+            let made = self
+                .checking
+                .evaluate
+                .and_then(|evaluate| evaluated::changed_documents(&evaluated, self.input, evaluate));
+            documents = documents
+                .zip(made)
+                .map(|(documents, made)| [documents, made].into_iter().flatten().collect());
+        }
         let mut of_built = BTreeMap::<ObjectId, Vec<_>>::new();
         let parts = self.candidates(fixes).flat_map(|candidate| &candidate.parts);
         for built in parts.filter_map(|part| part.built.as_ref()) {

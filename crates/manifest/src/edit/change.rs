@@ -49,7 +49,16 @@ impl<'d> Change<'d> {
     pub fn edit(&self) -> Option<TextEdit> {
         let node = self.node();
         let source = node.source();
-        if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
+        let is_written = match self {
+            Self::Replace(_, range, text) if node.is_derived() => node.has_verbatim(*range, text),
+            // The value stays as it is, or goes.
+            Self::Rename(..) if node.tree().is_evaluated() => {
+                source.slice(node.key_span()).trim_matches(['"', '\'']) == node.key()
+            }
+            Self::Remove(_) | Self::AddAfter(..) if node.tree().is_evaluated() => true,
+            _ => node.is_verbatim(),
+        };
+        if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !is_written {
             return None;
         }
         let written = match self {

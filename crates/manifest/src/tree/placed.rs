@@ -39,6 +39,19 @@ impl<'d> Node<'d> {
         derivations.and_then(|known| known.parts.get(&self.id())).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Whether the text has some bytes of a string letter by letter, although it computes others, so that it can have other bytes there.
+    pub(crate) fn has_verbatim(self, range: Span, new: &str) -> bool {
+        let parts = self.parts();
+        let first = parts.partition_point(|part| part.start <= range.start).saturating_sub(1);
+        let mut touched =
+            parts.iter().skip(first).take_while(|part| part.start < range.end.max(range.start + 1));
+        // Of a new line, only the parts of a block scalar show the indentation.
+        let is_indented = !self.source().slice(self.span()).starts_with("<<");
+        touched.clone().next().is_some()
+            && touched.all(|part| part.is_verbatim)
+            && (is_indented || !new.contains('\n'))
+    }
+
     /// The span in the source of some bytes of a string whose parts are known.
     pub(super) fn span_in_parts(self, range: Span) -> Option<Span> {
         let parts = self.parts();
