@@ -26,6 +26,8 @@ pub(crate) enum DraftPart {
     Value(EvaluatedValue),
     /// A value of the configuration with everything in it, without members that are `null`.
     WithoutNulls(EvaluatedValue),
+    /// A string that the configuration does not have, and what it is about.
+    Word(&'static str, TextPlace),
     /// An object.
     Object(Vec<DraftMember>, TextPlace),
     /// A list.
@@ -46,7 +48,7 @@ impl DraftPart {
     pub(crate) fn place(&self) -> TextPlace {
         match self {
             Self::Value(value) | Self::WithoutNulls(value) => value.place,
-            Self::Object(_, place) | Self::List(_, place) => *place,
+            Self::Word(_, place) | Self::Object(_, place) | Self::List(_, place) => *place,
         }
     }
 
@@ -76,7 +78,7 @@ impl DraftPart {
     fn members(&self) -> Option<Vec<DraftMember>> {
         match self {
             Self::Object(members, _) => Some(members.clone()),
-            Self::List(..) => None,
+            Self::Word(..) | Self::List(..) => None,
             Self::Value(value) | Self::WithoutNulls(value) => {
                 let members = value.members()?.as_map().iter();
                 let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| DraftMember {

@@ -43,6 +43,10 @@ impl Writer<'_> {
         match part {
             DraftPart::Value(value) => self.value(above, value, false),
             DraftPart::WithoutNulls(value) => self.value(above, value, true),
+            DraftPart::Word(word, place) => {
+                self.add(above, Value::String(word), *place, Style::Plain, Some(word))?;
+                Some(())
+            }
             DraftPart::Object(members, place) => {
                 let id = self.add(above, Value::Mapping, *place, Style::Flow, None)?;
                 for DraftMember { key, at, value } in members {

@@ -4,6 +4,7 @@
 //! a file of this folder, and add a line to [`CONVERTERS`].
 
 mod files;
+mod iam;
 mod manifests;
 mod release;
 
@@ -20,7 +21,9 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
-const CONVERTERS: [(&str, Convert); 4] = [
+const CONVERTERS: [(&str, Convert); 6] = [
+    ("aws_iam_policy", iam::aws_iam_policy),
+    ("aws_iam_role_policy", iam::aws_iam_role_policy),
     ("helm_release", release::helm_release),
     ("k8s_manifest", manifests::k8s_manifest),
     ("kubectl_manifest", manifests::kubectl_manifest),
@@ -47,9 +50,11 @@ pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraf
         .collect()
 }
 
-/// The resources with a converter that make no object.
+/// The resources that would make an object of Kubernetes or a release, and make none.
 pub(crate) fn absent(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
-    let is_converted = |kind: &str| CONVERTERS.iter().any(|(name, _)| *name == kind);
+    // Most policies are about other software.
+    let is_converted =
+        |kind: &str| !kind.starts_with("aws_") && CONVERTERS.iter().any(|(name, _)| *name == kind);
     let draft = |resource: &AbsentResource| {
         let reason = format!("`{}` makes no object: {}", resource.labels.join("."), resource.reason);
         DocumentDraft::Absent { whole: resource.whole, at: resource.place, reason }
