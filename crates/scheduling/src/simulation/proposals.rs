@@ -108,7 +108,7 @@ fn in_words_of_karpenter<'d>(pool: &Pool<'d>, label: &UnmetLabel<'d>) -> Option<
         Some(known) => known.meant(asked)?,
         None => match hint(key, asked)? {
             Hint::Near(near) | Hint::Spelling(near) => {
-                values(key).into_iter().find(|value| *value == near)?
+                values(key).iter().copied().find(|value| *value == near)?
             }
             Hint::Advice(_) => return None,
         },
