@@ -119,9 +119,9 @@ pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
     let kept: BTreeSet<&str> = scope.new.iter().filter(is_pool).map(|object| object.name()).collect();
     let removed: BTreeSet<&str> = scope.old.iter().filter(is_pool).map(|object| object.name()).collect();
     let goes = |object: &Object<'_>| {
-        let pool = object.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
+        let pool = || object.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
         object.kind() == "NodeClaim"
-            && pool.is_some_and(|pool| removed.contains(pool) && !kept.contains(pool))
+            && pool().is_some_and(|pool| removed.contains(pool) && !kept.contains(pool))
     };
     let by_place: BTreeMap<(&str, &str), &str> =
         scope.old.iter().map(|object| ((object.kind(), object.name()), object.namespace())).collect();
