@@ -18,6 +18,8 @@ use symptoms::Reading;
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Lines,
+    /// Lines that are indented, as copied out of a list.
+    Indented,
     Pretty,
     /// Pretty-printed, with the first member on the line of the bracket.
     Compact,
@@ -26,8 +28,8 @@ enum Form {
     YamlList,
 }
 
-const FORMS: [Form; 6] =
-    [Form::Lines, Form::Pretty, Form::Compact, Form::Yaml, Form::JsonList, Form::YamlList];
+const FORMS: [Form; 7] =
+    [Form::Lines, Form::Indented, Form::Pretty, Form::Compact, Form::Yaml, Form::JsonList, Form::YamlList];
 
 /// Order of keys that a number gives. Order 0 is the order of the alphabet, as kubectl prints objects.
 fn keys(object: &serde_json::Map<String, Value>, order: u64) -> Vec<&String> {
@@ -125,14 +127,15 @@ fn written(objects: &[Value], order: u64, form: Form) -> String {
         json!({"apiVersion": "v1", "kind": "List", "items": objects, "metadata": {"resourceVersion": ""}});
     let mut out = String::new();
     match form {
-        Form::Lines | Form::Pretty | Form::Compact => {
+        Form::Lines | Form::Indented | Form::Pretty | Form::Compact => {
             for object in objects {
                 let mut text = String::new();
-                json(object, order, (!matches!(form, Form::Lines)).then_some(0), &mut text);
+                json(object, order, (!matches!(form, Form::Lines | Form::Indented)).then_some(0), &mut text);
                 if matches!(form, Form::Compact) {
                     text = text.replacen("{\n  ", "{ ", 1);
                 }
-                let _ = writeln!(out, "{text}");
+                let indent = if matches!(form, Form::Indented) { "  " } else { "" };
+                let _ = writeln!(out, "{indent}{text}");
             }
         }
         Form::Yaml => {
@@ -239,6 +242,32 @@ fn keys_of_the_conformance_cases_in_any_order_give_the_same_findings() {
         let first = cases[0]["id"].as_str().unwrap();
         assert_same_in_any_order(first, &objects, &[], &[Form::Lines], seed as u64 + 1);
     }
+}
+
+/// The consequence that a condition shows is evidence beside its cause, also if one line has the whole object.
+#[test]
+fn object_on_one_line_gives_the_same_evidence() {
+    let condition = |kind: &str, reason: &str, message: &str| {
+        json!({"type": kind, "status": "False", "reason": reason, "message": message,
+            "lastTransitionTime": "2026-11-25T20:00:00Z"})
+    };
+    let reference = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "a"});
+    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"},
+    "spec": {"template": {"spec": {"nodeClassRef": reference, "requirements": []}}},
+    "status": {"conditions": [
+        condition("ValidationSucceeded", "NodeRequirementValidationFailed", "invalid"),
+        condition("Ready", "UnhealthyDependents", "ValidationSucceeded=False"),
+    ]}});
+    let evidence = |form: Form| -> Vec<Value> {
+        let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
+        reading.file("-", FileKind::Unknown);
+        reading.feed(written(std::slice::from_ref(&pool), 0, form).as_bytes());
+        let report: Value = serde_json::from_str(&reading.finish().report.to_json()).unwrap();
+        let quotes = report["findings"][0]["evidence"].as_array().unwrap();
+        quotes.iter().map(|quote| quote["text"].clone()).collect()
+    };
+    assert_eq!(evidence(Form::Pretty).len(), 2, "{:?}", evidence(Form::Pretty));
+    assert_eq!(evidence(Form::Lines), evidence(Form::Pretty));
 }
 
 /// Rules that name the keys of an object, with several keys.

@@ -163,8 +163,8 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
         consequence.objects.into_iter().filter(|object| !cause.objects.contains(object)).collect();
     cause.objects_in_all = cause.objects_in_all.max(cause.objects.len()) + new.len();
     cause.objects.extend(new);
-    let lines =
-        consequence.evidence.into_iter().filter(|quote| !cause.evidence.iter().any(|own| own.at == quote.at));
+    // An object on one line has all its conditions there, each with its text.
+    let lines = consequence.evidence.into_iter().filter(|quote| !cause.evidence.contains(quote));
     let lines: Vec<_> = lines.take(MAX_TAKEN_OVER).collect();
     cause.evidence.extend(lines);
 }

@@ -32,7 +32,7 @@ const OF_LOGS: [&[u8]; 8] = [
 
 /// Whether the start of a line allows an object of the API. A line of the controller's log starts with another key.
 pub(super) fn may_be_object(start: &[u8]) -> bool {
-    let Some(rest) = start.strip_prefix(b"{") else { return false };
+    let Some(rest) = start.trim_ascii_start().strip_prefix(b"{") else { return false };
     let rest = rest.trim_ascii_start();
     !OF_LOGS.iter().any(|key| rest.starts_with(key))
 }
@@ -48,6 +48,7 @@ pub(super) fn is_object_start(line: &[u8]) -> bool {
     if !may_be_object(line) {
         return false;
     }
+    let line = line.trim_ascii_start();
     let rest = line.get(1..).unwrap_or_default().trim_ascii_start();
     if FIRST.iter().any(|key| rest.starts_with(key)) {
         return true;
