@@ -78,10 +78,10 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
     file.finish_new()?;
     if !collect.quiet {
         let mut out = terminal::stdout(color);
-        let text = summary::text(&snapshot, &collect.dir);
+        let text = summary::text(&snapshot, &collect.dir, &collection.namespaces);
         output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
     }
-    summary::warn(&snapshot, color);
+    summary::warn(&snapshot, &collection.namespaces, color);
     Ok(status(&snapshot))
 }
 

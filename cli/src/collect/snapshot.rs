@@ -100,10 +100,9 @@ impl Snapshot {
         all
     }
 
-    /// Whether kinds could not be read, and no other kind that the cluster has was read.
+    /// Whether kinds could not be read, and there is no object of any other kind.
     pub(super) fn is_unread(&self) -> bool {
-        let mut existing = self.kinds.iter().filter(|kind| kind.state != State::Absent).peekable();
-        existing.peek().is_some() && existing.all(|kind| kind.state.is_error() && kind.objects == 0)
+        self.kinds.iter().any(|kind| kind.state.is_error()) && self.kinds.iter().all(|kind| kind.objects == 0)
     }
 
     /// Whether something that exists was not read.

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::super::form::Color;
 use super::super::terminal;
+use super::query::CollectedNamespaces;
 use super::snapshot::{KindResult, Snapshot, State};
 
 /// A list of the written files, and how to use them.
-pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
+pub(super) fn text(snapshot: &Snapshot, folder: &Path, namespaces: &CollectedNamespaces) -> String {
     let mut out = String::new();
     let objects: u64 = snapshot.kinds.iter().map(|kind| kind.objects).sum();
     let logs = snapshot.logs.iter().filter(|log| !log.file.is_empty()).count();
@@ -32,8 +33,7 @@ pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
     );
     if snapshot.is_unread() {
         if !snapshot.missing().is_empty() {
-            let _ =
-                writeln!(out, "next: karpwarden collect --print-rbac, for a role with the missing rights");
+            let _ = writeln!(out, "next: {}, for a role with the missing rights", print_rbac(namespaces));
         }
         return out;
     }
@@ -48,7 +48,7 @@ pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
 }
 
 /// Prints what could not be read, and which rights are missing.
-pub(super) fn warn(snapshot: &Snapshot, color: Color) {
+pub(super) fn warn(snapshot: &Snapshot, namespaces: &CollectedNamespaces, color: Color) {
     for kind in snapshot.kinds.iter().filter(|kind| kind.state.is_error()) {
         terminal::error(color, &format!("{} not read{}: {}", kind.resource, part(kind), kind.reason));
     }
@@ -59,9 +59,8 @@ pub(super) fn warn(snapshot: &Snapshot, color: Color) {
     let missing = snapshot.missing();
     if !missing.is_empty() {
         let rights = missing.join(", ");
-        let message = format!(
-            "missing rights: {rights}; `karpwarden collect --print-rbac` prints a role that has them"
-        );
+        let message =
+            format!("missing rights: {rights}; `{}` prints a role that has them", print_rbac(namespaces));
         terminal::note(color, &message);
     }
     let has_pods = snapshot.kinds.iter().any(|kind| kind.kind == "Pod" && kind.state == State::Read);
@@ -69,6 +68,17 @@ pub(super) fn warn(snapshot: &Snapshot, color: Color) {
         let message = "no pod runs Karpenter's controller, so there are no logs; EKS Auto Mode runs it outside the cluster";
         terminal::note(color, message);
     }
+}
+
+/// The command that prints a role with the rights of this collection.
+fn print_rbac(namespaces: &CollectedNamespaces) -> String {
+    let mut command = "karpwarden collect --print-rbac".to_owned();
+    for (flag, name) in [("namespace", &namespaces.only), ("karpenter-namespace", &namespaces.controller)] {
+        if let Some(name) = name {
+            let _ = write!(command, " --{flag} {name}");
+        }
+    }
+    command
 }
 
 fn part(kind: &KindResult) -> &'static str {

@@ -481,6 +481,22 @@ fn a_user_without_any_right_gets_no_snapshot_but_the_reasons() {
     );
     assert!(!run.stdout.contains("diagnose"), "{}", run.stdout);
     assert_eq!(cluster.kind("NodePool")["state"], "forbidden");
+    // The command for the rights has the namespaces of this collection.
+    let flags = ["--namespace", "shop", "--karpenter-namespace", "infra"];
+    let run = cluster.run(&[&["of-shop"], &flags[..]].concat());
+    let command = format!("karpwarden collect --print-rbac {}", flags.join(" "));
+    assert!(
+        run.stdout.ends_with(&format!("\nnext: {command}, for a role with the missing rights\n")),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stderr.contains(&format!("; `{command}` prints a role")), "{}", run.stderr);
+    // An empty list is no object either.
+    std::fs::remove_file(cluster.folder.path("bin/answers/persistentvolumes.error")).unwrap();
+    cluster.list("persistentvolumes", &[]);
+    let run = cluster.run(&["empty"]);
+    assert_eq!(run.status, 3);
+    assert!(!run.stdout.contains("diagnose"), "{}", run.stdout);
 }
 
 #[test]
