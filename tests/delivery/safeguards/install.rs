@@ -17,21 +17,22 @@ fn overlay() -> Value {
     blocks().iter().map(|block| parsed(block)).find(|block| block["kind"] == "Kustomization").unwrap()
 }
 
-/// The blocks that are added to the overlay: items of `patches`, or lists that it does not have yet.
+/// The blocks that are added to the overlay: items of `patches` or of `components`.
 fn additions() -> Vec<Value> {
-    blocks().iter().map(|block| parsed(block)).filter(|block| block["kind"].is_null()).collect()
+    let pages = ["docs/install.md", "docs/troubleshooting.md", "docs/growing.md"];
+    let blocks = pages.into_iter().flat_map(|page| yaml::blocks(&home::text(page).unwrap()));
+    blocks.map(|block| parsed(&block)).filter(|block| block["kind"].is_null()).collect()
 }
 
-/// The overlay with an addition, as a text editor makes it. A key that the overlay has already would be there twice.
+/// The overlay with an addition, as a text editor makes it. A key in an addition could be there twice, and Kustomize takes the last one.
 fn with(overlay: &Value, addition: &Value) -> Value {
     let mut overlay = overlay.clone();
-    if let Some(items) = addition.as_array() {
-        overlay["patches"].as_array_mut().unwrap().extend(items.iter().cloned());
-        return overlay;
-    }
-    for (key, items) in addition.as_object().unwrap() {
-        assert_eq!(overlay.get(key), None, "`{key}` twice");
-        overlay[key] = items.clone();
+    for item in addition.as_array().unwrap_or_else(|| panic!("keys instead of items: {addition}")) {
+        let key = if item.is_string() { "components" } else { "patches" };
+        if overlay[key].is_null() {
+            overlay[key] = Value::Array(Vec::new());
+        }
+        overlay[key].as_array_mut().unwrap().push(item.clone());
     }
     overlay
 }
@@ -42,11 +43,20 @@ fn addition(text: &str) -> Value {
 }
 
 #[test]
-fn no_addition_repeats_a_key_of_the_overlay() {
-    let (overlay, additions) = (overlay(), additions());
-    assert!(additions.len() >= 4, "{additions:?}");
-    for addition in &additions {
-        with(&overlay, addition);
+fn every_addition_together_renders_and_enforces_every_policy() {
+    let (mut all, additions) = (overlay(), additions());
+    assert!(additions.len() >= 9, "{additions:?}");
+    for addition in additions.iter().filter(|addition| !addition.to_string().contains("/protect?")) {
+        all = with(&all, addition);
+    }
+    let objects = rendered(&with(&all, &addition("components/protect")));
+    assert_eq!(policies(&objects).len(), 6);
+    for policy in policies(&objects) {
+        assert_eq!(policy["spec"]["mode"], "protect", "{policy}");
+    }
+    let kinds = ["CronJob", "PrometheusRule", "ServiceMonitor"];
+    for kind in kinds {
+        assert!(objects.iter().any(|object| object["kind"] == kind), "{kind}");
     }
 }
 
