@@ -1,6 +1,7 @@
-//! The versions of Kubewarden in the documentation and in the examples.
+//! The versions of Kubewarden and Karpenter in the documentation and in the examples.
 
 use anyhow::{Context as _, Result};
+use karpwarden::karpenter::release::Release;
 use regex_lite::Regex;
 use serde_json::Value;
 
@@ -12,11 +13,23 @@ use crate::yaml;
 const SERVER: &str = "policies/karpenter/kustomize/base/policy-server.yaml";
 
 /// The files, and the text before each version in them.
-const FILES: [(&str, &[(&str, Version)]); 3] = [
+const FILES: [(&str, &[(&str, Version)]); 5] = [
+    (
+        "README.md",
+        &[("--karpenter-version 1.0..", Version::Karpenter), ("\nkarpenterVersion: \"", Version::Karpenter)],
+    ),
+    (
+        "docs/troubleshooting.md",
+        &[("\nUp to Kubewarden ", Version::Newest), ("--karpenter-version 1.0..", Version::Karpenter)],
+    ),
     ("policies/karpenter/README.md", &[("quick-start.html) ", Version::Oldest)]),
     (
         "docs/install.md",
-        &[("The manifests apply to Kubewarden ", Version::Range), ("/policy-server:v", Version::Image)],
+        &[
+            ("The manifests apply to Kubewarden ", Version::Range),
+            ("policy servers up to ", Version::Newest),
+            ("/policy-server:v", Version::Image),
+        ],
     ),
     ("policies/karpenter/examples/namespaced.yaml", &[("/policy-server:v", Version::Image)]),
 ];
@@ -27,6 +40,10 @@ enum Version {
     Oldest,
     /// The oldest and the newest one.
     Range,
+    /// The newest one.
+    Newest,
+    /// The newest minor version of Karpenter.
+    Karpenter,
     /// The version of the image.
     Image,
 }
@@ -40,6 +57,8 @@ pub(super) fn files() -> Result<Vec<DerivedFile>> {
             let version = match version {
                 Version::Oldest => KUBEWARDEN.0.to_owned(),
                 Version::Range => format!("{} to {}", KUBEWARDEN.0, KUBEWARDEN.1),
+                Version::Newest => KUBEWARDEN.1.to_owned(),
+                Version::Karpenter => Release::NEWEST.name_of_minor(),
                 Version::Image => image.clone(),
             };
             text = with_version(&text, before, &version).with_context(|| format!("{path}: no `{before}`"))?;
