@@ -55,3 +55,13 @@ pub fn is_name(text: &str) -> bool {
     let allowed = |char: char| char.is_ascii_alphanumeric() || "+=,.@_-".contains(char);
     !text.is_empty() && text.chars().all(allowed)
 }
+
+/// The reference without its last word, `arn`, if a value is one reference that ends with it, such as `${module.karpenter.node_iam_role_arn}`
+/// or `${aws_iam_role.node.arn}`. A function of such a reference may return the name.
+pub fn without_arn(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix("${")?.strip_suffix('}')?;
+    let is_part = |char: char| char.is_ascii_alphanumeric() || "_-.[]\"'*".contains(char);
+    let name = inner.get(..inner.len().checked_sub("arn".len())?)?;
+    let is_arn = inner.get(name.len()..).is_some_and(|word| word.eq_ignore_ascii_case("arn"));
+    (is_arn && inner.chars().all(is_part)).then_some(name)
+}

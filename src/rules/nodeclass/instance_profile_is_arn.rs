@@ -1,6 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::edit::Change;
+use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -101,8 +102,35 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         arn::IamReference::Path { name } if !has_placeholder(value) => {
             findings.push(finding("a path").help(format!("write only the name, `{name}`")));
         }
-        _ => findings.extend(invalid_name(node, value)),
+        _ => match arn::without_arn(value) {
+            Some(name) => findings.extend(reference(node, value, name)),
+            None => findings.extend(invalid_name(node, value)),
+        },
     }
+}
+
+/// Reports a reference to the ARN of an instance profile: to the attribute of the resource, or by its name, which is a warning.
+///
+/// Source: website/docs/r/iam_instance_profile.html.markdown of hashicorp/terraform-provider-aws, "Attribute Reference".
+fn reference<'d>(node: Node<'d>, value: &str, name: &str) -> Option<Finding<'d>> {
+    let is_resource = name.starts_with("aws_iam_instance_profile.") && name.ends_with('.');
+    if !is_resource && !name.to_ascii_lowercase().ends_with("profile_") {
+        return None;
+    }
+    let by_name = if is_resource { "" } else { " by its name" };
+    let message = format!(
+        "`spec.instanceProfile` refers to `{value}`, which is an ARN{by_name}, but Karpenter expects the profile name; \
+         the EC2NodeClass never becomes Ready"
+    );
+    let word = if name.chars().any(|char| char.is_ascii_lowercase()) { "name" } else { "NAME" };
+    let help = format!("refer to the name of the instance profile, such as `${{{name}{word}}}`");
+    let finding = Finding::at(&RULE, node, message).help(help);
+    if !is_resource {
+        return Some(finding.severity(Severity::Warning));
+    }
+    let start = "${".len() + name.len();
+    let change = Change::Replace(node, Span::new(start, start + "arn".len()), word.to_owned());
+    Some(finding.safe_fix("refer to the profile's name", change))
 }
 
 /// Reports a name that EC2 refuses just like an ARN. Skips names with placeholders, such as `${PROFILE}`.
@@ -141,6 +169,25 @@ spec:
         assert!(findings(&super::RULE, &text).contains("is an ARN, but Karpenter expects the profile name"));
         assert_eq!(fixed(&super::RULE, &text), format!("{CLASS}prod\n"));
         silent(&super::RULE, &format!("{CLASS}'{{{{ profiles/nodes }}}}'\n"));
+    }
+
+    #[test]
+    fn reports_references_to_the_arn_of_an_instance_profile() {
+        let found = |value: &str| findings(&super::RULE, &format!("{CLASS}'{value}'\n"));
+        let resource = found("${aws_iam_instance_profile.node.arn}");
+        assert!(resource.contains("error EC2NodeClass/a spec.instanceProfile"), "{resource}");
+        assert!(resource.contains("such as `${aws_iam_instance_profile.node.name}`"), "{resource}");
+        assert!(found("${module.nodes.instance_profile_arn}").contains("warning EC2NodeClass/a"));
+        let text = format!("{CLASS}${{aws_iam_instance_profile.node[0].arn}}\n");
+        assert_eq!(fixed(&super::RULE, &text), text.replace("].arn", "].name"));
+        for value in [
+            "${aws_iam_instance_profile.node.name}",
+            "${basename(aws_iam_instance_profile.node.arn)}",
+            "${var.arn}",
+            "${aws_iam_role.node.arn}-x",
+        ] {
+            silent(&super::RULE, &format!("{CLASS}'{value}'\n"));
+        }
     }
 
     #[test]

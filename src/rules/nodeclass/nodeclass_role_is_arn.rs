@@ -131,15 +131,10 @@ const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an i
 const WHEN_ATTACHED: &str =
     "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
 
-/// The reference without its last word, `arn`, if a value is one reference that is an ARN by its name, such as
-/// `${module.karpenter.node_iam_role_arn}` or `${aws_iam_role.node.arn}`. A function of such a reference may return the name.
+/// The reference without its last word, `arn`, if a value is a reference to the ARN of a role by its name.
 fn arn_reference(value: &str) -> Option<&str> {
-    let inner = value.strip_prefix("${")?.strip_suffix('}')?;
-    let is_part = |char: char| char.is_ascii_alphanumeric() || "_-.[]\"'*".contains(char);
-    let name = inner.get(..inner.len().checked_sub("arn".len())?)?;
-    let is_arn = inner.get(name.len()..).is_some_and(|word| word.eq_ignore_ascii_case("arn"));
-    let is_of_role = name.to_ascii_lowercase().ends_with("role_") || name.ends_with('.');
-    (is_arn && is_of_role && inner.chars().all(is_part)).then_some(name)
+    let name = arn::without_arn(value)?;
+    (name.to_ascii_lowercase().ends_with("role_") || name.ends_with('.')).then_some(name)
 }
 
 /// Reports a reference whose name says that its value is an ARN. The value is not known, so the finding is a warning.
