@@ -111,7 +111,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// Reports a reference to the ARN of an instance profile: to the attribute of the resource, or by its name, which is a warning.
 ///
-/// Source: website/docs/r/iam_instance_profile.html.markdown of hashicorp/terraform-provider-aws, "Attribute Reference".
+/// Source: `website/docs/r/iam_instance_profile.html.markdown` of hashicorp/terraform-provider-aws, "Attribute Reference".
 fn reference<'d>(node: Node<'d>, value: &str, name: &str) -> Option<Finding<'d>> {
     let is_resource = name.starts_with("aws_iam_instance_profile.") && name.ends_with('.');
     if !is_resource && !name.to_ascii_lowercase().ends_with("profile_") {
