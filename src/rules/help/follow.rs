@@ -138,15 +138,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             let only = members.next().filter(|only| only.is_string())?;
             members.next().is_none().then(|| *only = json!(value))
         }
-        Instruction::Annotate(annotation) => {
-            let (name, value) = annotation.split_once(": ")?;
-            let pod = pod_pointer(root, site)?;
-            let (template, _) = pod.rsplit_once('/')?;
-            let metadata = object(root.pointer_mut(template)?, "metadata")?;
-            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
-            annotations.as_object_mut()?.insert(name.to_owned(), parsed(value)?);
-            Some(())
-        }
+        Instruction::Annotate(annotation) => annotate(root, site, annotation),
         Instruction::Write(written) => write(root, site, written),
         Instruction::WriteAll(members) => members.iter().try_for_each(|member| write(root, site, member)),
         Instruction::Remove => take(root, site).map(drop),
@@ -193,13 +185,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             *script = json!(format!("{before}{option} '{word} {after}"));
             Some(())
         }
-        Instruction::Limit(limit) => {
-            let (name, amount) = limit.split_once(": ")?;
-            let container = pod(root, site)?.pointer_mut("/containers/0")?.as_object_mut()?;
-            let resources = container.entry("resources").or_insert_with(|| json!({}));
-            object(resources, "limits")?.insert(name.to_owned(), parsed(amount)?);
-            Some(())
-        }
+        Instruction::Limit(limit) => add_limit(root, site, limit),
         Instruction::AddMapping { device, whole, write: written } => {
             add_mapping(root, site, device, *whole)?;
             written.iter().try_for_each(|member| write(root, site, member))
@@ -229,6 +215,26 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             insert_at(root, path, moved)
         }
     }
+}
+
+/// Adds an annotation, `key: value`, to the template of a pod.
+fn annotate(root: &mut Value, site: &Site, annotation: &str) -> Option<()> {
+    let (name, value) = annotation.split_once(": ")?;
+    let pod = pod_pointer(root, site)?;
+    let (template, _) = pod.rsplit_once('/')?;
+    let metadata = object(root.pointer_mut(template)?, "metadata")?;
+    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+    annotations.as_object_mut()?.insert(name.to_owned(), parsed(value)?);
+    Some(())
+}
+
+/// Adds a limit, `name: amount`, to the first container of a pod.
+fn add_limit(root: &mut Value, site: &Site, limit: &str) -> Option<()> {
+    let (name, amount) = limit.split_once(": ")?;
+    let container = pod(root, site)?.pointer_mut("/containers/0")?.as_object_mut()?;
+    let resources = container.entry("resources").or_insert_with(|| json!({}));
+    object(resources, "limits")?.insert(name.to_owned(), parsed(amount)?);
+    Some(())
 }
 
 /// Writes a value at the place of a finding, or a member, `key: value`, in the nearest object that has or lacks it.

@@ -252,6 +252,13 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
             }
         }
     }
+    found.extend(removals(help));
+    found
+}
+
+/// The removals that a help asks for.
+fn removals(help: &str) -> Vec<Instruction<'_>> {
+    let mut found = Vec::new();
     let is_at = |text: &str, place: &str| {
         let rest = text.strip_prefix(place);
         rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
@@ -261,7 +268,7 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
     found.extend(removes.then_some(Instruction::Remove));
     let removes = after(help, "remove ").any(|text| is_at(text, "the requirement"));
     found.extend(removes.then_some(Instruction::RemoveRequirement));
-    found.extend(one("remove ").map(|(name, _)| Instruction::RemoveNamed(name)));
+    found.extend(after(help, "remove ").filter_map(quoted).map(|(name, _)| Instruction::RemoveNamed(name)));
     let is_kind = |text: &str| {
         text.starts_with("the object")
             || text.strip_prefix("the ").is_some_and(|kind| kind.starts_with(char::is_uppercase))

@@ -27,7 +27,8 @@ fn additions() -> Vec<Value> {
 /// The overlay with an addition, as a text editor makes it. A key in an addition could be there twice, and Kustomize takes the last one.
 fn with(overlay: &Value, addition: &Value) -> Value {
     let mut overlay = overlay.clone();
-    for item in addition.as_array().unwrap_or_else(|| panic!("keys instead of items: {addition}")) {
+    assert!(addition.is_array(), "keys instead of items: {addition}");
+    for item in addition.as_array().unwrap() {
         let key = if item.is_string() { "components" } else { "patches" };
         if overlay[key].is_null() {
             overlay[key] = Value::Array(Vec::new());
