@@ -71,7 +71,10 @@ onPage('the keyboard opens the timeline and the story of a NodeClaim, with the l
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.locator('.steps li').first().waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Node ip-10-0-37-12.eu-west-1.compute.internal');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.textContent),
+    'Node ip-10-0-37-12.eu-west-1.compute.internal',
+  );
   const told = await steps(page);
   assert.equal(told[0], 'Tue 21 Oct 12:00:01created for pending podskarpenter.log, line 3');
   assert.ok(
