@@ -140,6 +140,7 @@ spec:
   const hover = (word) =>
     page.locator('.cm-line', { hasText: word }).locator('span', { hasText: word }).first().hover();
   await hover('kind');
+  assert.equal(loaded(), false);
   await hover('team');
   const tip = page.locator('.tip-field');
   await tip.waitFor();

@@ -50,7 +50,7 @@ pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The objects of files that replace objects of a cluster, and those that come to it.
+/// The objects of files that replace objects of a cluster, and the new ones.
 struct Wanted<'d> {
     by_name: BTreeMap<ObjectName<'d>, Object<'d>>,
     further: Vec<Object<'d>>,

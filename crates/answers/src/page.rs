@@ -138,7 +138,7 @@ pub struct ReportedRefusal {
     pub is_decoded: bool,
 }
 
-/// What changing a field does to nodes.
+/// The effect that a change of a field has on nodes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]

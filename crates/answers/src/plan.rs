@@ -194,7 +194,7 @@ pub struct PlannedRollout {
     pub start: OrEmpty<DateTime>,
     /// Time at which the last node is gone.
     pub end: OrEmpty<DateTime>,
-    /// What limits the pace.
+    /// The cause of the pace.
     pub limited_by: LimitedBy,
     /// Largest number of nodes beyond the number before.
     pub extra_nodes: usize,

@@ -45,7 +45,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
     pub accepted: Option<Vec<Accepted>>,
-    /// What the release at the end of the upgrade does to nodes, as `plan` says it: hashes whose version changes, and aliases of images;
+    /// The effect of the release at the end of the upgrade on nodes, as in `plan`: hashes whose version changes, and aliases of images;
     /// absent unless the report is of `upgrade`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]

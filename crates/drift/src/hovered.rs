@@ -1,4 +1,4 @@
-//! What changing the field at a place of a text does, for editors.
+//! The effect of a change of the field at a place of a text, for editors.
 
 use karpenter::api::{Schema, SchemaType};
 use karpenter::kind::Kind;
@@ -53,7 +53,8 @@ fn in_object(object: Object<'_>, byte: usize) -> Option<HoveredField> {
     let kind = KINDS.into_iter().find(|kind| object.is(*kind))?;
     let mut schema = &object.table()?.spec.schema;
     let mut node = object.at(&[SPEC]).filter(|spec| holds(*spec, byte))?;
-    while let Some(child) = node.children().find(|child| holds(*child, byte)) {
+    // The end of a block scalar is the start of the next key.
+    while let Some(child) = node.children().filter(|child| holds(*child, byte)).last() {
         schema = schema_of(schema, child)?;
         node = child;
     }
@@ -151,6 +152,12 @@ mod tests {
         ] {
             assert_eq!(at(&text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_after_a_block_scalar_is_itself() {
+        let text = class("  userData: |\n    x\n  ^role: node\n");
+        assert_eq!(at(&text), found("spec.role", "spec", "role"));
     }
 
     #[test]

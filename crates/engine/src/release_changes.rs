@@ -1,4 +1,4 @@
-//! What another release of the controller does to nodes, for the plan of a change and for the report of an upgrade.
+//! The effect of another release of the controller on nodes, for the plan of a change and for the report of an upgrade.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use karpenter::kind::Kind;
 use karpenter::release::{Release, Releases};
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
-use values::placeholder::has_placeholder;
+use values::placeholder::{has_placeholder, is_in_capitals};
 
 /// The releases in which the CA bundle is a part of the hash of an EC2NodeClass.
 pub const HASHES_CA_BUNDLE: Releases = Releases::since(12);
@@ -44,7 +44,7 @@ pub fn hash_changes(before: Release, after: Release) -> Vec<ControllerChange> {
     found
 }
 
-/// What the aliases of the EC2NodeClasses among objects pick up when the controller restarts.
+/// The images that the aliases of the EC2NodeClasses among objects find when the controller restarts.
 ///
 /// Source: aws/karpenter-provider-aws pkg/providers/amifamily and pkg/providers/ssm at v1.14.1.
 pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<ControllerChange> {
@@ -72,7 +72,7 @@ pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<C
                  image drift; an alias with a version, such as `{family}@v20250807`, keeps the image"
             );
             (Effect::Unknown, text)
-        } else if has_placeholder(version) {
+        } else if has_placeholder(version) || is_in_capitals(version) {
             let text = format!(
                 "the version is a placeholder: if it is `latest`, nodes of {classes} with an older image drift when the controller restarts"
             );

@@ -1,4 +1,4 @@
-//! What a change of the field at a place does, and the page of a rule at its finding.
+//! The effect of a change of the field at a place, and the page of a rule at its finding.
 
 use std::collections::BTreeSet;
 

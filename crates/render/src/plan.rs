@@ -104,7 +104,7 @@ impl<'r> UpgradePlan<'r> {
         )
     }
 
-    /// What the upgrade does to nodes, one line for each hash whose version changes and each alias of images, and the command that names
+    /// The effect of the upgrade on nodes: one line for each hash whose version changes and each alias of images, and the command that names
     /// the nodes. Empty if the release stays.
     pub fn nodes(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.controller.iter().map(line).collect();

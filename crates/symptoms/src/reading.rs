@@ -102,7 +102,7 @@ impl Reading {
         self.add(name, File::unreadable(name, reason));
     }
 
-    /// Adds a file that there is nothing to read of, with the reason.
+    /// Adds a file without content to read, with the reason.
     pub fn skipped(&mut self, name: &str, reason: &str) {
         self.add(name, File::skipped(name, reason));
     }

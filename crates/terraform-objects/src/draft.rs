@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use terraform::{EvaluatedText, EvaluatedValue, TextPlace};
 
-/// What a block says about a document.
+/// A document as far as a block describes it.
 #[derive(Clone, Debug)]
 pub(crate) enum DocumentDraft {
     /// YAML or JSON in a string, and the expression that uses the string.

@@ -95,7 +95,8 @@ fn may_reach_objects(text: &str) -> bool {
 fn is_evaluated(file: &File) -> bool {
     file.documents.iter().any(|document| match document {
         Document::Read(tree) => tree.is_assembled(),
-        Document::Unevaluated { .. } => true,
+        // A file without a text was skipped, with the reason.
+        Document::Unevaluated { .. } => !file.source.text().is_empty(),
         _ => false,
     })
 }

@@ -33,7 +33,8 @@ struct OfText {
     /// The parts of the text that documents are, letter by letter.
     verbatim: Vec<Span>,
     /// The resources that make no object in some configuration: their blocks, their places and the reasons.
-    absent: Vec<(Span, Span, String)>,
+    /// By the start of the whole resource.
+    absent: BTreeMap<usize, (Span, Span, String)>,
     /// The reasons why the file is not evaluated.
     problems: Vec<(Span, String)>,
 }
@@ -66,10 +67,8 @@ impl Merge {
         if let Some(source) = texts.get(at.text) {
             let of_text = self.by_text.entry(address(source)).or_default();
             of_text.used.push(whole.span());
-            let absent = (whole.span(), at.span(), reason.to_owned());
-            if !of_text.absent.contains(&absent) {
-                of_text.absent.push(absent);
-            }
+            let whole = whole.span();
+            of_text.absent.entry(whole.start).or_insert_with(|| (whole, at.span(), reason.to_owned()));
         }
     }
 
@@ -158,7 +157,7 @@ impl OfText {
     fn apply(self, file: &mut File, is_configuration: bool) {
         let Self { documents, used, verbatim, absent, problems } = self;
         let before = core::mem::take(&mut file.documents);
-        // What a document is letter by letter was read before, with the spelling of every value.
+        // A document that stands in the file letter by letter was read before, with the spelling of every value.
         let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
         let read_before = |span: &Span| {
             let mut within = before.iter().filter(|document| holds(&[*span], document.start())).peekable();
@@ -172,9 +171,10 @@ impl OfText {
         let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
         let new: Vec<Document> = new.collect();
         file.documents = before.into_iter().filter(is_kept).chain(new).collect();
-        for (whole, span, reason) in absent {
+        let starts: BTreeSet<usize> = file.documents.iter().map(Document::start).collect();
+        for (whole, span, reason) in absent.into_values() {
             // Another configuration may have an instance.
-            if !file.documents.iter().any(|document| holds(&[whole], document.start())) {
+            if starts.range(whole.start..=whole.end).next().is_none() {
                 file.documents.push(Document::Unevaluated { span, reason });
             }
         }

@@ -1,4 +1,4 @@
-//! What each converter makes of a resource.
+//! The documents that each converter makes of a resource.
 
 use core::fmt::Write as _;
 
@@ -397,7 +397,9 @@ fn a_resource_without_instances_makes_no_object() {
     };
     let main = off("a", "count = 0") + &off("b", "for_each = {}") + &off("c", "count = module.far.enabled");
     let module = "module \"m\" {\n  source = \"./m\"\n  count  = 0\n}\n";
-    let files = [("main.tf", main.as_str()), ("call.tf", module), ("m/m.tf", &off("d", ""))];
+    let others = "data \"kubectl_manifest\" \"e\" {\n  count = 0\n}\nmodule \"helm_release\" {\n  source = \"example/f/aws\"\n  count  = 0\n}\n";
+    let files =
+        [("main.tf", main.as_str()), ("call.tf", module), ("m/m.tf", &off("d", "")), ("z.tf", others)];
     assert_snapshot!(shown(&files, &[]), @r#"
     --- main.tf:1
     `kubectl_manifest.a` makes no object: `count` is 0

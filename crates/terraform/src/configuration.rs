@@ -95,7 +95,7 @@ pub struct NestedBlock {
     pub labels: Vec<String>,
     /// The word and the labels that start the block.
     pub place: TextPlace,
-    /// Whether the number of such blocks is known. If not, this one stands for all of a `dynamic` block.
+    /// Whether the number of such blocks is known. If not, this one represents all of a `dynamic` block.
     pub is_counted: bool,
     /// The contents.
     pub body: BlockBody,
@@ -109,8 +109,8 @@ impl BlockBody {
 }
 
 impl EvaluatedConfiguration {
-    /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of files of variables that
-    /// Terraform would be called with, beside those that it reads itself.
+    /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of further files of
+    /// variables, as in `terraform plan -var-file`.
     pub fn evaluate(folder: &str, files: &dyn FolderFiles, variable_files: &[String]) -> Self {
         Self::evaluate_within(folder, files, variable_files, &mut EvaluationBudget::of_bytes(0))
     }
@@ -236,7 +236,7 @@ pub fn evaluate_expressions(
     texts.iter().map(value).collect()
 }
 
-/// What the modules of a configuration have.
+/// The blocks of the modules of a configuration.
 #[derive(Default)]
 struct Collected {
     blocks: Vec<EvaluatedBlock>,
@@ -264,7 +264,7 @@ impl Collected {
                         && let Some((_, syntax)) = module.local_module(call)
                     {
                         let reason = emptiness(&call.node, &format!(" of `module.{name}`"));
-                        syntax.blocks.iter().for_each(|block| self.add_absent(block, &reason));
+                        syntax.blocks.iter().for_each(|block| self.add_absent(module, block, &reason));
                     }
                 }
                 None => self.add_block(module, call),
@@ -272,7 +272,11 @@ impl Collected {
         }
     }
 
-    fn add_absent(&mut self, block: &Located<Block>, reason: &str) {
+    fn add_absent(&mut self, module: &Module<'_>, block: &Located<Block>, reason: &str) {
+        let is_resource = block.node.ident.as_str() == "resource";
+        if !is_resource || self.absent.len() >= MAX_BLOCKS || !module.session.spend(1) {
+            return;
+        }
         let whole = block.node.span().map_or(Span::default(), |span| Span::new(span.start, span.end));
         self.absent.push(AbsentResource {
             labels: block.node.labels.iter().map(|label| label.as_str().to_owned()).collect(),
@@ -287,7 +291,7 @@ impl Collected {
         let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
         let instances = instances(module, block);
         if instances.is_empty() {
-            self.add_absent(block, &emptiness(&block.node, ""));
+            self.add_absent(module, block, &emptiness(&block.node, ""));
         }
         for instance in instances {
             if self.blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {

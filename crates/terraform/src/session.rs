@@ -1,4 +1,4 @@
-//! What the evaluations of one configuration share: its texts, its files and its budget.
+//! The texts, the files and the budget that the evaluations of one configuration share.
 
 use core::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use crate::types::Type;
 
 /// Levels of lists and maps that a value may have.
 const MAX_DEPTH: u16 = 100;
-/// Values that a value may consist of, those that it has several times included. A few bytes of a string count as one.
+/// Values that a value may consist of; a value that occurs several times counts several times. A few bytes of a string count as one.
 const MAX_SIZE: usize = 200_000;
 /// Bytes of a string that count as a value.
 const BYTES_PER_VALUE: usize = 64;

@@ -98,7 +98,7 @@ export interface EngineMethods {
     args: [files: SourceFile[], settings: Settings];
     result: FixedFiles;
   };
-  /** What changing the field at an offset of the one file does to nodes; null if there is no field of Karpenter. */
+  /** The effect of a change of the field at an offset of the one file; null if there is no field of Karpenter. */
   field: { args: [files: SourceFile[], offset: number]; result: DescribedField | null };
   documents: { args: [files: SourceFile[], whole: boolean]; result: ListedObject[] };
   settings: { args: [text: string]; result: CheckedSettings };

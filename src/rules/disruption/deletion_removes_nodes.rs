@@ -17,7 +17,7 @@ rule! {
     /// NodeClaims decide whether there are nodes; without them, `status.resources` of the NodePool does. NodeClaims that
     /// are being deleted do not count.
     ///
-    /// If neither is known, as where the policy may not list NodeClaims or has `context: none`, a warning says that the nodes
+    /// If neither is known, for example because the policy may not list NodeClaims, a warning says that the nodes
     /// could not be counted. It stays a warning with the level `deny`, too: a policy that sees no node would otherwise reject
     /// the deletion of every NodePool, used or not.
     ///

@@ -139,12 +139,12 @@ spec:
     }
 
     #[test]
-    fn reports_the_first_tag_of_the_term() {
+    fn reports_the_first_tag_of_the_term_by_name() {
         let text = class("{tags: {Tier: private, Name: '*private*'}}");
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           5 |   subnetSelectorTerms: [{tags: {Tier: private, Name: '*private*'}}]
-            |                                       ^^^^^^^
-        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Tier [all]
+            |                                                      ^^^^^^^^^^^
+        warning EC2NodeClass/a spec.subnetSelectorTerms[0].tags.Name [all]
           this term may also select subnets of other clusters or networks in the account
           help: add a tag that only this cluster's resources carry, such as `karpenter.sh/discovery` with the cluster's name
         ");

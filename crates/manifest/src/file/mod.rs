@@ -199,7 +199,7 @@ impl File {
         Self::refused(name.into(), ReadError::NotOpened(reason.into()))
     }
 
-    /// A file that there is nothing to read of, with the reason.
+    /// A file without content to read, with the reason.
     pub fn skipped(name: impl Into<String>, reason: impl Into<String>) -> Self {
         let document = Document::Unevaluated { span: Span::new(0, 0), reason: reason.into() };
         Self::of(Arc::new(Source::new(name, "")), vec![document])

@@ -50,7 +50,7 @@ pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft
 struct ReleaseValues {
     /// The values of all items of `values` together, with the place of the key.
     values: Option<(TextPlace, DraftPart)>,
-    /// What is not known.
+    /// The values that are not known.
     unevaluated: Vec<DraftPart>,
     parameters: Vec<DraftPart>,
     /// The texts of the values.

@@ -3,7 +3,7 @@
 use crate::place::TextPlace;
 use crate::value::EvaluatedValue;
 
-/// Names of a loop, a block or a template, above those of the blocks around it.
+/// Names of a loop, a block or a template, which hide the names of the blocks around it.
 #[derive(Clone, Copy)]
 pub(crate) struct NameScope<'s> {
     names: &'s [(&'s str, EvaluatedValue)],
