@@ -160,7 +160,7 @@ export type DateTime = string;
 /** Fate of the candidates of a command. */
 export type Decision = "delete" | "replace";
 
-/** What changing a field does to nodes. */
+/** The effect that a change of a field has on nodes. */
 export type DescribedField = {
   /** The path of the field, or of the field around it that has the effect. */
   path: string;
@@ -946,7 +946,7 @@ export type PlannedRollout = {
   start: DateTime | "";
   /** Time at which the last node is gone. */
   end: DateTime | "";
-  /** What limits the pace. */
+  /** The cause of the pace. */
   limitedBy: LimitedBy;
   /** Largest number of nodes beyond the number before. */
   extraNodes: number;
@@ -1088,7 +1088,7 @@ export type Report = {
   /** The releases that accept each Karpenter document; absent unless the check is about a range. */
   accepted?: Array<Accepted>;
   /**
-   * What the release at the end of the upgrade does to nodes, as `plan` says it: hashes whose version changes, and aliases of images;
+   * The effect of the release at the end of the upgrade on nodes, as in `plan`: hashes whose version changes, and aliases of images;
    * absent unless the report is of `upgrade`.
    */
   controller?: Array<ControllerChange>;
