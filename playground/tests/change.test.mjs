@@ -195,7 +195,8 @@ onPage('names and values stay text, and the tab is accessible', async (page) => 
   await start(page, POOL.replace('name: team\n', `name: "${evil}"\n`));
   await paste(page, EDITED.replace('name: team\n', `name: "${evil}"\n`).replace('compute', `"${evil}"`));
   await page.locator('.fields').first().waitFor();
-  assert.equal(await page.locator('#view img').count(), 0);
+  // The editor of the text before surrounds its marks with images without a source.
+  assert.equal(await page.locator('#view img[src]').count(), 0);
   await accessible(page, 'change');
 });
 
