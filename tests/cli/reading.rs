@@ -177,7 +177,7 @@ fn skips_a_link_to_nothing_unless_the_command_line_names_it() {
     let run = folder.run(&["diagnose", "walk", "--select", "instance-profile-is-arn"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(folder.run(&["diagnose", "walk/dangling.yaml"]).status, 4);
-    // Nor does a configuration of Terraform beside it hide the link.
+    // A configuration of Terraform in the same folder does not hide the link.
     let folder = Folder::with(&[("walk/b.yaml", GOOD), ("walk/main.tf", "locals {}\n")]);
     std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/dangling.yaml")).unwrap();
     let run = folder.check(&["walk", "--verbose"]);

@@ -157,7 +157,7 @@ impl OfText {
     fn apply(self, file: &mut File, is_configuration: bool) {
         let Self { documents, used, verbatim, absent, problems } = self;
         let before = core::mem::take(&mut file.documents);
-        // A document that stands in the file letter by letter was read before, with the spelling of every value.
+        // A document that is literally in the file was read before, with the spelling of every value.
         let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
         let read_before = |span: &Span| {
             let mut within = before.iter().filter(|document| holds(&[*span], document.start())).peekable();

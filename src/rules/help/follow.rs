@@ -14,7 +14,7 @@ pub(super) struct Site {
     /// The JSON pointer of the value; of a missing field too.
     pub(super) pointer: String,
     is_missing: bool,
-    /// Whether the finding is about the value or a value around it, and not about a missing member beside it.
+    /// Whether the finding is about the value or a value around it, and not about a missing member of the same mapping.
     is_own: bool,
 }
 

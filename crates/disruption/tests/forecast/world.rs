@@ -142,7 +142,7 @@ impl World {
         File::read("case.json", list, &Limits::DEFAULT)
     }
 
-    /// What only the controller knows at an instant.
+    /// The settings at an instant, with the facts that only the controller knows.
     pub(crate) fn settings(&self, now: Timestamp) -> DisruptionSettings {
         DisruptionSettings { now, ..self.settings.clone() }
     }

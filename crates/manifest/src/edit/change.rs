@@ -135,7 +135,7 @@ fn is_tagged(node: Node<'_>, start: usize) -> bool {
     let mut before = node.source().before(start);
     // A tag and an anchor, in any order. The value of a tag may be on the next line.
     for _ in 0..2 {
-        // A space separates both from the value, so that no search goes through a document in one long line.
+        // A space separates both from the value. Without one the search ends here, because a document may be one long line.
         let trimmed = before.trim_ascii_end();
         if trimmed.len() == before.len() {
             return false;
