@@ -13,7 +13,7 @@ import {
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorSelection, EditorState, StateEffect, StateField } from '@codemirror/state';
+import { EditorSelection, EditorState, Prec, StateEffect, StateField } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -199,7 +199,8 @@ export class Editor implements TextEditor {
         isLog(name) ? [] : yaml(),
         evidence,
         lineEffects,
-        hoverTooltip((view, at) => this.#describe(view, at)),
+        // Below the findings at the same place.
+        Prec.low(hoverTooltip((view, at) => this.#describe(view, at))),
         editorStyle,
         EditorView.contentAttributes.of({
           tabindex: '0',
