@@ -37,7 +37,7 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 .PHONY: test
 test: setup modules ## Run every test, including those in a browser; installs what they need
 	$(CARGO) test --locked --workspace
-	@$(MAKE) --no-print-directory playground-test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync playground-test
 
 .PHONY: ready
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
