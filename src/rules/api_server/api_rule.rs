@@ -311,6 +311,22 @@ spec:
     }
 
     #[test]
+    fn name_of_a_variable_is_a_placeholder() {
+        let compared = |value: &str| {
+            let text = format!(
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{template: {{spec: {{requirements: [{{key: karpenter.k8s.aws/instance-cpu, operator: Gt, values: [{value}]}}]}}}}}}
+"
+            );
+            findings(&super::RULE, &text)
+        };
+        assert!(compared("MIN_CPU").contains("info NodePool/a"), "{}", compared("MIN_CPU"));
+        assert!(compared("MANY").contains("error NodePool/a"), "{}", compared("MANY"));
+    }
+
+    #[test]
     fn placeholder_changes_nothing_about_two_fields_that_exclude_each_other() {
         let class = |spec: &str| {
             let text = format!(

@@ -22,6 +22,7 @@ use core::fmt::Write as _;
 
 use karpenter::api::SchemaType;
 use karpenter::api::pattern::VOLUME_SIZE;
+use karpenter::known_values::is_replaced;
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
 use objects::placeholders::is_interpolated;
@@ -103,6 +104,15 @@ fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
     let own = in_key.or_else(|| node.as_str().and_then(within));
     own.or_else(|| node.items().find_map(|item| item.as_str().and_then(within)))
         .or_else(|| alternatives(refusal))
+        .or_else(|| variable(node))
+}
+
+/// The name of a variable among the values of a requirement, such as `MIN_CPU`.
+fn variable(value: Node<'_>) -> Option<&str> {
+    let text = value.as_str()?;
+    let values = value.parent().filter(|list| list.key() == "values")?;
+    let label = values.parent()?.str_at(&["key"])?;
+    is_replaced(label, text).then_some(text)
 }
 
 /// The alternatives of a reference manual, such as `720h|Never`, of which the author has to choose one. Each is a valid value.
