@@ -121,7 +121,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       nodes:
         release `1.0` → `1.15`: another release replaces no node by itself
         EC2NodeClass hash version `v3` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
-        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
         with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
@@ -167,7 +167,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
        = applies to: Karpenter since 1.9
        = explain: karpwarden explain iam-policies-split
 
-    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
+    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted
      --> nodes.yaml:4:18
       |
     3 | kind: EC2NodeClass
@@ -247,8 +247,8 @@ fn names_the_steps_from_1_8_and_nothing_else() {
       nodes:
         release `1.8` → `1.15`: another release replaces no node by itself
         EC2NodeClass hash version `v4` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
-        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
-        AMI alias `al2023@${ALIAS_VERSION}`: may replace nodes: the version is a placeholder: if it is `latest`, nodes of EC2NodeClass `default` with an older image drift when the controller restarts
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
+        AMI alias `al2023@${ALIAS_VERSION}`: may replace nodes: the alias has a placeholder: if its version is `latest`, nodes of EC2NodeClass `default` with an older image drift when the controller restarts
         with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
@@ -266,7 +266,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
        = applies to: Karpenter since 1.9
        = explain: karpwarden explain iam-policies-split
 
-    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
+    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted
      --> nodes.yaml:4:18
       |
     3 | kind: EC2NodeClass

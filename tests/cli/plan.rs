@@ -224,7 +224,7 @@ fn an_upgrade_says_what_the_hashes_and_aliases_do() {
       EC2NodeClass hash version  v4 → v5  changes nothing
         Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
       EC2NodeClass hash  (not set) → CA bundle  changes nothing
-        the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
       AMI alias  al2023@v20250807  changes nothing
         the alias names a version: the nodes of EC2NodeClass `default` keep their image
     ");

@@ -51,7 +51,7 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
       nodes:
         release `1.0` → `1.14`: another release replaces no node by itself
         EC2NodeClass hash version `v3` → `v5`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
-        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
         the input has no EC2NodeClass; an AMI alias `@latest` may pick up a newer image
         with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 2 NodePools; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
@@ -146,7 +146,7 @@ fn begins_with_the_steps_in_the_order_of_the_path() {
       nodes:
         release `1.0` → `1.15`: another release replaces no node by itself
         EC2NodeClass hash version `v3` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
-        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+        EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
         AMI alias `al2023@v20240807`: the alias names a version: the nodes of EC2NodeClass `default` keep their image
         with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
       looked at 1 EC2NodeClass, 1 set of Helm values, 1 IAM policy; the input has no NodePools, no files of alerts or dashboards, no workloads
@@ -169,14 +169,14 @@ fn begins_with_the_steps_in_the_order_of_the_path() {
 
     ### Good to know
 
-    - the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
+    - the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
     - the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it ([nodeclass-hash-changes](https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes); `class.yaml:3`)
 
     ### Nodes
 
     - release `1.8` → `1.15`: another release replaces no node by itself
     - EC2NodeClass hash version `v4` → `v6`: Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
-    - EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+    - EC2NodeClass hash `CA bundle`: the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node
     - AMI alias `al2023@v20240807`: the alias names a version: the nodes of EC2NodeClass `default` keep their image
     - with a snapshot of the cluster, `karpwarden plan` says which nodes drift, and when they go
 
@@ -216,6 +216,32 @@ fn says_what_it_looked_at_if_there_is_nothing_to_do() {
 
 /// Karpenter 1.1 to 1.5 does not start with the annotation, and later releases ignore it. The two findings have one
 /// remedy.
+#[test]
+fn says_of_each_alias_what_the_restart_of_the_controller_does() {
+    let nodes = |alias: &str| {
+        let class = format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\n\
+             spec: {{role: nodes, amiSelectorTerms: [{{alias: '{alias}'}}]}}\n"
+        );
+        let run = Folder::with(&[("class.yaml", &class)]).run(&[
+            "upgrade",
+            "--from",
+            "1.13",
+            "--to",
+            "1.14",
+            "class.yaml",
+        ]);
+        let line = run.stdout.lines().find(|line| line.contains("AMI alias")).unwrap_or_default();
+        line.trim().to_owned()
+    };
+    assert!(nodes("al2023@latest").contains("empties its cache"), "{}", nodes("al2023@latest"));
+    assert!(nodes("al2023@v20250807").contains("keep their image"), "{}", nodes("al2023@v20250807"));
+    for open in ["al2023@${VERSION}", "al2023@ALIAS_VERSION", "${ALIAS}", "AMI_ALIAS"] {
+        assert!(nodes(open).contains("the alias has a placeholder"), "{open}: {}", nodes(open));
+    }
+    assert_eq!(nodes("al2023"), "", "the API server refuses it");
+}
+
 #[test]
 fn plan_has_an_action_once() {
     let kubelet = "compatibility.karpenter.sh/v1beta1-kubelet-conversion";

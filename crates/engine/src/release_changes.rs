@@ -38,7 +38,8 @@ pub fn hash_changes(before: Release, after: Release) -> Vec<ControllerChange> {
     let text = format!("another release replaces no node by itself{keep}");
     found.insert(0, change("release", &before.to_string(), &after.to_string(), Effect::None, text));
     if !HASHES_CA_BUNDLE.contains(before) && HASHES_CA_BUNDLE.contains(after) {
-        let text = "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node";
+        let text = "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not \
+                    drifted, but from then on another bundle replaces every node";
         found.push(change("EC2NodeClass hash", "", "CA bundle", Effect::None, text.to_owned()));
     }
     found
@@ -60,7 +61,13 @@ pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<C
         }
     }
     let of_alias = |(alias, names): (&str, Vec<&str>)| {
-        let (family, version) = alias.split_once('@')?;
+        let is_open = |text: &str| has_placeholder(text) || is_in_capitals(text);
+        let (family, version) = match alias.split_once('@') {
+            Some(parts) => parts,
+            None if is_open(alias) => ("", alias),
+            // The API server refuses it.
+            None => return None,
+        };
         let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
         let more = names.len().saturating_sub(MAX_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -72,9 +79,9 @@ pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<C
                  image drift; an alias with a version, such as `{family}@v20250807`, keeps the image"
             );
             (Effect::Unknown, text)
-        } else if has_placeholder(version) || is_in_capitals(version) {
+        } else if is_open(version) {
             let text = format!(
-                "the version is a placeholder: if it is `latest`, nodes of {classes} with an older image drift when the controller restarts"
+                "the alias has a placeholder: if its version is `latest`, nodes of {classes} with an older image drift when the controller restarts"
             );
             (Effect::Unknown, text)
         } else {
