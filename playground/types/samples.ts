@@ -121,7 +121,7 @@ export const upgraded: Report = {
     {
       "cluster": "",
       "effect": "none",
-      "message": "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node",
+      "message": "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: the upgrade itself replaces no node that has not drifted, but from then on another bundle replaces every node",
       "new": "CA bundle",
       "old": "",
       "subject": "EC2NodeClass hash"
@@ -153,7 +153,7 @@ export const upgraded: Report = {
       "help": "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time",
       "kind": "EC2NodeClass",
       "line": 5,
-      "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes",
+      "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted",
       "name": "default",
       "namespace": "",
       "offset": 191,
