@@ -1,7 +1,8 @@
 //! The nodes that a request about a NodePool or an EC2NodeClass concerns, for rules about updates and deletions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use manifest::tree::Node;
@@ -30,28 +31,66 @@ pub(crate) struct NodesInUse<'d> {
     pub(crate) count: Option<u64>,
 }
 
+/// The NodeClaims and NodePools that are not being deleted, by NodePool and by node class.
+struct KnownNodes;
+
+impl Index for KnownNodes {
+    type Value<'d> = KnownOwners<'d>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> KnownOwners<'d> {
+        let mut known = KnownOwners::default();
+        for claim in inventory.objects_of(Kind::NODE_CLAIM).filter(|claim| !claim.is_being_deleted()) {
+            if let Some(pool) = pool_of(claim) {
+                known.of_pool.entry(pool).or_default().claims.push(claim);
+            }
+            let reference =
+                NodeClaim::of(claim).and_then(NodeClaim::spec).and_then(NodeClaimSpec::node_class_ref);
+            if let Some(class) = reference.and_then(class_of) {
+                known.of_class.entry(class).or_default().claims.push(claim);
+            }
+        }
+        for pool in inventory.objects_of(Kind::NODE_POOL).filter(|pool| !pool.is_being_deleted()) {
+            let reference = NodePool::of(pool).and_then(NodePool::node_class_ref);
+            if let Some(class) = reference.and_then(class_of) {
+                known.of_class.entry(class).or_default().pools.push(pool.name());
+            }
+        }
+        known
+    }
+}
+
+/// Owners of nodes, by their names.
+#[derive(Default)]
+struct KnownOwners<'d> {
+    of_pool: BTreeMap<&'d str, OwnedNodes<'d>>,
+    /// By group, kind and name.
+    of_class: BTreeMap<(&'d str, &'d str, &'d str), OwnedNodes<'d>>,
+}
+
+/// What belongs to a NodePool or a node class.
+#[derive(Default)]
+struct OwnedNodes<'d> {
+    claims: Vec<Object<'d>>,
+    /// The names of the NodePools that use a node class.
+    pools: Vec<&'d str>,
+}
+
 impl<'d> NodesInUse<'d> {
     /// The nodes of an object of one of the two kinds.
     pub(crate) fn of(object: Object<'d>, inventory: &Inventory<'d>) -> Self {
-        let is_pool = object.is(Kind::NODE_POOL);
-        let concerns = |claim: &Object<'d>| {
-            if is_pool {
-                pool_of(*claim) == Some(object.name())
-            } else {
-                let spec = NodeClaim::of(*claim).and_then(NodeClaim::spec);
-                refers_to(spec.and_then(NodeClaimSpec::node_class_ref), object)
-            }
+        let known = inventory.index::<KnownNodes>();
+        let found = if object.is(Kind::NODE_POOL) {
+            known.of_pool.get(object.name())
+        } else {
+            known.of_class.get(&(object.group(), object.kind(), object.name()))
         };
-        let claims = inventory.objects_of(Kind::NODE_CLAIM).filter(|claim| !claim.is_being_deleted());
-        let claims: Option<Vec<_>> =
-            inventory.knows(Kind::NODE_CLAIM).then(|| claims.filter(concerns).collect());
+        let claims = inventory.knows(Kind::NODE_CLAIM);
+        let claims = claims.then(|| found.map_or_else(Vec::new, |found| found.claims.clone()));
         let mut pools = BTreeSet::new();
-        if is_pool {
+        if object.is(Kind::NODE_POOL) {
             pools.insert(object.name());
         } else {
-            let all = inventory.objects_of(Kind::NODE_POOL).filter(|pool| !pool.is_being_deleted());
-            let using = all.filter_map(NodePool::of).filter(|pool| refers_to(pool.node_class_ref(), object));
-            pools.extend(using.map(|pool| pool.object().name()));
+            pools.extend(found.into_iter().flat_map(|found| found.pools.iter().copied()));
             pools.extend(claims.iter().flatten().filter_map(|claim| pool_of(*claim)));
         }
         let count = claims.as_ref().map(|claims| claims.len() as u64).or_else(|| count_in_status(object));
@@ -99,13 +138,10 @@ fn pool_of(claim: Object<'_>) -> Option<&str> {
     claim.at(&["metadata", "labels"])?.get("karpenter.sh/nodepool")?.as_str()
 }
 
-fn refers_to(reference: Option<NodeClassRef<'_>>, class: Object<'_>) -> bool {
-    let is = |node: Option<Node<'_>>, text: &str| node.and_then(Node::as_str) == Some(text);
-    reference.is_some_and(|reference| {
-        is(reference.group(), class.group())
-            && is(reference.kind(), class.kind())
-            && is(reference.name(), class.name())
-    })
+/// Group, kind and name of the node class that a reference names.
+fn class_of<'d>(reference: NodeClassRef<'d>) -> Option<(&'d str, &'d str, &'d str)> {
+    let text = |node: Option<Node<'d>>| node.and_then(Node::as_str);
+    Some((text(reference.group())?, text(reference.kind())?, text(reference.name())?))
 }
 
 /// The first names in back-ticks, and the number of the others.
