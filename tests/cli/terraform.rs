@@ -184,3 +184,130 @@ fn fixes_no_template_behind_a_link_to_a_folder() {
     assert_eq!(run.status, 4, "{run:?}");
     assert_eq!([folder.read("shared/pod.tftpl"), folder.read("shared/pool.yaml")], [pool, pool], "{run:?}");
 }
+
+/// The findings of a configuration in one file: rule, line, column and severity.
+fn findings_in(main: &str) -> Vec<String> {
+    let folder = Folder::with(&[("main.tf", main)]);
+    let json = folder.run(&["check", ".", "--format", "json"]).json();
+    let line = |one: &serde_json::Value| {
+        let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        format!("{}:{} {} {}", one["line"], one["column"], text("severity"), text("rule"))
+    };
+    json["findings"].as_array().unwrap().iter().map(line).collect()
+}
+
+/// A policy of the controller with a document.
+fn policy(document: &str) -> String {
+    format!(
+        "resource \"aws_iam_policy\" \"karpenter\" {{\n  name   = \"karpenter\"\n  policy = {document}\n}}\n"
+    )
+}
+
+/// A document whose statements need the tag of a cluster.
+fn encoded(cluster: &str) -> String {
+    let actions = "\"ec2:RunInstances\", \"ec2:CreateFleet\", \"ec2:CreateLaunchTemplate\", \"ec2:TerminateInstances\", \"ec2:DeleteLaunchTemplate\"";
+    format!(
+        r#"jsonencode({{ Statement = [{{
+    Effect = "Allow", Action = [{actions}], Resource = "*"
+    Condition = {{ StringEquals = {{ "aws:ResourceTag/kubernetes.io/cluster/{cluster}" = "owned" }} }}
+  }}] }})"#
+    )
+}
+
+#[test]
+fn a_parameter_of_cloudformation_stays_in_the_condition_of_a_policy() {
+    let found = ["5:36 error iam-tag-condition-mismatch"];
+    for name in ["$${ClusterName}", "${ClusterName}", "$${AWS::Region}"] {
+        assert_eq!(findings_in(&policy(&encoded(name))), found, "{name}");
+    }
+    for name in ["${module.eks.cluster_name}", "${var.cluster_name}", "prod"] {
+        assert_eq!(findings_in(&policy(&encoded(name))), Vec::<String>::new(), "{name}");
+    }
+    let json = r#"{"Statement": [{"Effect": "Allow", "Action": ["ec2:RunInstances", "ec2:CreateFleet",
+    "ec2:CreateLaunchTemplate", "ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"], "Resource": "*", "Condition":
+    {"StringEquals": {"aws:ResourceTag/eks:eks-cluster-name": "MARK${ClusterName}"}}}]}
+"#;
+    let here_document = policy(&format!("<<-JSON\n  {json}  JSON").replace("MARK", "$"));
+    assert_eq!(findings_in(&here_document), ["6:63 error iam-tag-condition-mismatch"]);
+    let folder = Folder::with(&[
+        ("main.tf", &policy("file(\"policy.json\")")),
+        ("policy.json", &json.replace("MARK", "")),
+    ]);
+    let json = folder.run(&["check", ".", "--format", "json"]).json();
+    assert_eq!(json["findings"][0]["file"], "policy.json", "{json}");
+    assert_eq!(json["findings"].as_array().unwrap().len(), 1, "{json}");
+}
+
+#[test]
+fn conditions_that_are_not_known_may_limit_a_policy() {
+    let known = encoded("prod");
+    let condition = "{ StringEquals = { \"aws:ResourceTag/kubernetes.io/cluster/prod\" = \"owned\" } }";
+    for unknown in
+        ["var.condition", "{ StringEquals = var.tags }", "{ StringEquals = { \"${var.tag}\" = \"owned\" } }"]
+    {
+        let document = known.replace(condition, unknown);
+        assert_ne!(document, known);
+        assert_eq!(findings_in(&policy(&document)), Vec::<String>::new(), "{unknown}");
+    }
+    assert_eq!(findings_in(&policy(&known.replace(condition, "{}"))), ["4:100 warning iam-delete-unscoped"]);
+}
+
+#[test]
+fn finds_mistakes_in_user_data_and_in_references_to_profiles() {
+    let script = class(
+        "userData: |\n        #!/bin/bash\n        /etc/eks/bootstrap.sh ${module.eks.cluster_name} --kubelet-extra-args='--node-labels=a=b'",
+    );
+    let script = script.replace("al2023@v20250101", "al2@v20250101");
+    let profile = class("")
+        .replace("role: node-${var.cluster}", "instanceProfile: ${aws_iam_instance_profile.node.arn}");
+    let folder = Folder::with(&[("a/main.tf", &script), ("b/main.tf", &profile)]);
+    let run = folder.run(&[
+        "check",
+        "--fix",
+        ".",
+        "--select",
+        "bootstrap-argument-ignored",
+        "--select",
+        "instance-profile-is-arn",
+    ]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(folder.read("a/main.tf"), script.replace("--kubelet-extra-args=", "--kubelet-extra-args "));
+    let named = profile.replace("profile.node.arn", "profile.node.name");
+    assert_eq!(folder.read("b/main.tf"), named);
+    let folder = Folder::with(&[("main.tf", &named)]);
+    assert_eq!(folder.run(&["check", ".", "--select", "instance-profile-is-arn"]).status, 0);
+}
+
+#[test]
+fn associations_and_access_entries_name_roles() {
+    let role = class("").replace("node-${var.cluster}", "karpenter");
+    let arn = "arn:aws:iam::111122223333:role/karpenter";
+    let association = format!(
+        "resource \"aws_eks_pod_identity_association\" \"a\" {{\n  cluster_name = \"prod\"\n  namespace = \"kube-system\"\n  service_account = \"karpenter\"\n  role_arn = \"{arn}\"\n}}\n"
+    );
+    assert_eq!(findings_in(&(association.clone() + &role)), ["14:13 warning node-role-is-controller-role"]);
+    assert_eq!(findings_in(&(association.replace("\"karpenter\"", "\"ci\"") + &role)), Vec::<String>::new());
+    let entry = format!(
+        "resource \"aws_eks_access_entry\" \"a\" {{\n  cluster_name = \"prod\"\n  principal_arn = \"{arn}\"\n}}\n"
+    );
+    assert_eq!(findings_in(&(entry.clone() + &role)), ["1:1 error access-entry-missing-or-wrong-type"]);
+    let linux = entry.replace("}", "  type = \"EC2_LINUX\"\n}");
+    assert_eq!(findings_in(&(linux + &role)), Vec::<String>::new());
+}
+
+#[test]
+fn two_clusters_with_one_name_are_found_in_releases() {
+    let release = |name: &str| {
+        format!(
+            "locals {{ name = \"{name}\" }}\nresource \"helm_release\" \"karpenter\" {{\n  chart = \"karpenter\"\n  set {{\n    name = \"settings.clusterName\"\n    value = local.name\n  }}\n}}\n"
+        )
+    };
+    let check = |second: &str| {
+        let folder = Folder::with(&[("eu/main.tf", &release("prod")), ("us/main.tf", &release(second))]);
+        let json = folder.run(&["check", "--cluster", "eu", "--cluster", "us", "--format", "json"]).json();
+        let all = json["findings"].as_array().unwrap().iter();
+        all.map(|one| format!("{} {}:{}", one["rule"], one["file"], one["line"])).collect::<Vec<_>>()
+    };
+    assert_eq!(check("prod"), [r#""cluster-name-shared" "us/main.tf":6"#]);
+    assert_eq!(check("prod-us"), Vec::<String>::new());
+}

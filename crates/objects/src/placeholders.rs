@@ -2,6 +2,7 @@
 
 use karpenter::known_values::is_replaced;
 use manifest::is_terraform;
+use manifest::source::Span;
 use manifest::tree::{Node, items_of};
 use values::placeholder::has_placeholder;
 
@@ -37,6 +38,23 @@ pub fn is_interpolated(node: Node<'_>) -> bool {
     let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
     let has_any = || has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
     is_from_terraform(node) && has_any()
+}
+
+/// The first `${NAME}` in the key or the value of a document that Terraform makes which Terraform does not replace: its escape `$${NAME}` or
+/// the text of a file stays as it is, and no reference of Terraform is a single name or has colons.
+///
+/// Source: website/docs/language/expressions/references.mdx of hashicorp/terraform.
+pub fn unreplaced_by_terraform<'t>(node: Node<'_>, text: &'t str, span: Span) -> Option<&'t str> {
+    let written = node.source().slice(span);
+    let is_unreplaced = |mark: &&str| {
+        let name = mark.get("${".len()..mark.len() - "}".len()).unwrap_or_default();
+        let is_name = name.starts_with(|char: char| char.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        (is_name || name.starts_with("AWS::")) && written.contains(mark)
+    };
+    let starts = text.match_indices("${").map(|(start, _)| text.get(start..).unwrap_or_default());
+    let mut marks = starts.filter_map(|rest| rest.get(..=rest.find('}')?));
+    marks.find(is_unreplaced).filter(|_| node.tree().is_evaluated())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Drafts of documents: what a converter makes of a block.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use terraform::{EvaluatedText, EvaluatedValue, TextPlace};
@@ -27,7 +28,9 @@ pub(crate) enum DraftPart {
     /// A value of the configuration with everything in it, without members that are `null`.
     WithoutNulls(EvaluatedValue),
     /// A string that the configuration does not have, and what it is about.
-    Word(&'static str, TextPlace),
+    Word(Cow<'static, str>, TextPlace),
+    /// A number that the configuration has as a string.
+    Int(i64, TextPlace),
     /// An object.
     Object(Vec<DraftMember>, TextPlace),
     /// A list.
@@ -48,8 +51,15 @@ impl DraftPart {
     pub(crate) fn place(&self) -> TextPlace {
         match self {
             Self::Value(value) | Self::WithoutNulls(value) => value.place,
-            Self::Word(_, place) | Self::Object(_, place) | Self::List(_, place) => *place,
+            Self::Word(_, place) | Self::Int(_, place) | Self::Object(_, place) | Self::List(_, place) => {
+                *place
+            }
         }
+    }
+
+    /// A string that the configuration does not have.
+    pub(crate) fn word(word: impl Into<Cow<'static, str>>, place: TextPlace) -> Self {
+        Self::Word(word.into(), place)
     }
 
     /// An object.
@@ -78,7 +88,7 @@ impl DraftPart {
     fn members(&self) -> Option<Vec<DraftMember>> {
         match self {
             Self::Object(members, _) => Some(members.clone()),
-            Self::Word(..) | Self::List(..) => None,
+            Self::Word(..) | Self::Int(..) | Self::List(..) => None,
             Self::Value(value) | Self::WithoutNulls(value) => {
                 let members = value.members()?.as_map().iter();
                 let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| DraftMember {

@@ -47,6 +47,9 @@ impl Writer<'_> {
                 self.add(above, Value::String(word), *place, Style::Plain, Some(word))?;
                 Some(())
             }
+            DraftPart::Int(number, place) => {
+                self.scalar(above, Value::Int(*number), &number.to_string(), *place)
+            }
             DraftPart::Object(members, place) => {
                 let id = self.add(above, Value::Mapping, *place, Style::Flow, None)?;
                 for DraftMember { key, at, value } in members {
@@ -78,7 +81,10 @@ impl Writer<'_> {
                 self.scalar(above, known, &text, place)
             }
             Data::String(text) => self.string(above, text, place),
-            Data::Unknown(unknown) => self.string(above, &unknown.text, place),
+            Data::Unknown(unknown) => match unknown.object() {
+                Some(object) => self.value(above, object, without_nulls),
+                None => self.string(above, &unknown.text, place),
+            },
             Data::List(..) | Data::Set(..) | Data::Tuple(_) => {
                 let id = self.add(above, Value::Sequence, place, Style::Flow, None)?;
                 let mut items = value.items().unwrap_or_default().iter();

@@ -47,7 +47,8 @@ impl EvaluatedText {
         &self.pieces
     }
 
-    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it.
+    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it. Of the placeholder of an object with
+    /// keys that are not known, the object with placeholders as keys.
     pub fn encoded(&self) -> Option<&EvaluatedValue> {
         self.encoded.as_deref()
     }

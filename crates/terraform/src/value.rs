@@ -65,6 +65,13 @@ pub struct Unknown {
     pub failure: Option<Arc<EvaluationFailure>>,
 }
 
+impl Unknown {
+    /// The object with placeholders as keys, if some of its keys are not known.
+    pub fn object(&self) -> Option<&EvaluatedValue> {
+        self.text.encoded().filter(|_| self.of == Type::Dynamic)
+    }
+}
+
 /// Reason for which an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
@@ -372,7 +379,10 @@ impl EvaluatedValue {
         let data = match &self.data {
             Data::List(_, items) | Data::Set(_, items) | Data::Tuple(items) => Data::Tuple(all(items)),
             Data::Map(_, members) | Data::Object(members) => Data::Object(each(members)),
-            Data::Unknown(unknown) => Data::String(unknown.text.clone()),
+            Data::Unknown(unknown) => match unknown.object() {
+                Some(object) => object.spelled().data,
+                None => Data::String(unknown.text.clone()),
+            },
             known => known.clone(),
         };
         Self { data, ..*self }

@@ -6,6 +6,7 @@ use objects::iam_policy::{
     IamCondition, IamPolicy, IamStatement, OwnedPolicy, PolicyLocation, PolicyOwner, PolicyText,
 };
 use objects::object::Object;
+use objects::placeholders::unreplaced_by_terraform;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
@@ -23,7 +24,8 @@ rule! {
     ///   cluster if it is known, otherwise within each statement,
     /// - the regions that the statements require are compared with each other,
     /// - conditions on tags that Karpenter no longer sets, or never set, are reported,
-    /// - values with a `*` are reported where the operator compares text literally, as `StringEquals` does.
+    /// - values with a `*` are reported where the operator compares text literally, as `StringEquals` does,
+    /// - parameters of CloudFormation such as `${ClusterName}` are reported in policies of a Terraform configuration.
     ///
     /// Conditions of `Deny` statements are not compared. One mistake in a policy is one finding, however often the policy
     /// repeats it.
@@ -100,6 +102,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         findings.extend(check_unset_tags(policy));
         findings.extend(check_name_tag(policy));
         findings.extend(check_literal_wildcards(policy));
+        findings.extend(check_unreplaced(policy));
     }
 }
 
@@ -247,14 +250,7 @@ fn check_name_tag<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
 
 /// Reports values with a wildcard that the operator compares literally, on tags whose values never have one.
 fn check_literal_wildcards<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
-    let mut found = Vec::new();
-    let mut replaced = true;
-    for statement in policy.allowing() {
-        let conditions = statement.conditions.iter();
-        let literal: Vec<_> = conditions.filter(|condition| is_never_equal(condition)).collect();
-        replaced &= literal.is_empty() || is_replaced(policy, statement);
-        found.extend(literal);
-    }
+    let (found, severity) = unmet(policy, is_never_equal);
     let first = found.first()?;
     let (operator, value) = (&first.operator.name, &first.values.first()?.text);
     let message = format!(
@@ -264,8 +260,56 @@ fn check_literal_wildcards<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
         format!("write `{}`, which reads `*` as any text", operator.replace("StringEquals", "StringLike"));
     let finding =
         at_all(found.iter().filter_map(|condition| condition.values.first()).map(|word| word.at), message)?;
-    let severity = if replaced { Severity::Warning } else { Severity::Error };
     Some(finding.severity(severity).help(help))
+}
+
+/// Reports `${ClusterName}` in a policy that Terraform makes. IAM reads no variables in the name of a key, and the names of its variables
+/// have a colon: "IAM policy elements: Variables and tags" in the IAM User Guide.
+fn check_unreplaced<'d>(policy: &IamPolicy<'d>) -> Option<Finding<'d>> {
+    let (found, severity) =
+        unmet(policy, |condition| condition.requires_value() && unreplaced(condition).is_some());
+    let (mark, _) = unreplaced(found.first()?)?;
+    let message = format!(
+        "the condition compares with the text `{mark}`, which neither Terraform nor IAM replaces; the statement allows nothing"
+    );
+    let help = "write the value, or refer to it as Terraform does, such as `${var.cluster_name}`";
+    let places = found.iter().filter_map(|condition| Some(unreplaced(condition)?.1));
+    Some(at_all(places, message)?.severity(severity).help(help))
+}
+
+/// The text in a condition that looks like a parameter of CloudFormation but stays as it is, with its location. Values are alternatives, so
+/// each of them has such a text.
+fn unreplaced<'c, 'd>(condition: &'c IamCondition<'d>) -> Option<(&'c str, PolicyLocation<'d>)> {
+    let of = |word: &'c PolicyText<'d>| {
+        let mark = match word.at {
+            PolicyLocation::Value(node) => unreplaced_by_terraform(node, &word.text, node.span()),
+            PolicyLocation::Key(node) => unreplaced_by_terraform(node, &word.text, node.key_span()),
+            PolicyLocation::Within(..) => None,
+        };
+        mark.map(|mark| (mark, word.at))
+    };
+    of(&condition.key).or_else(|| {
+        let values: Option<Vec<_>> = condition.values.iter().map(of).collect();
+        values?.into_iter().next()
+    })
+}
+
+/// The conditions that no request meets, and the severity of a finding about them: a warning if other statements may allow the same actions.
+fn unmet<'p, 'd>(
+    policy: &'p IamPolicy<'d>,
+    is_never_met: impl Fn(&IamCondition<'d>) -> bool,
+) -> (Vec<&'p IamCondition<'d>>, Severity) {
+    let mut found = Vec::new();
+    let mut severity = Severity::Warning;
+    for statement in policy.allowing() {
+        let conditions = statement.conditions.iter();
+        let unmet: Vec<_> = conditions.filter(|condition| is_never_met(condition)).collect();
+        if !unmet.is_empty() && !is_replaced(policy, statement, &is_never_met) {
+            severity = Severity::Error;
+        }
+        found.extend(unmet);
+    }
+    (found, severity)
 }
 
 /// Whether a condition compares the value of a tag that Karpenter sets with a text that no such tag has.
@@ -283,9 +327,13 @@ fn is_never_equal(condition: &IamCondition<'_>) -> bool {
 }
 
 /// Whether other statements may allow every action of a statement that allows nothing.
-fn is_replaced(policy: &IamPolicy<'_>, statement: &IamStatement<'_>) -> bool {
+fn is_replaced<'d>(
+    policy: &IamPolicy<'d>,
+    statement: &IamStatement<'d>,
+    is_never_met: &impl Fn(&IamCondition<'d>) -> bool,
+) -> bool {
     let others: Vec<_> =
-        policy.allowing().filter(|other| !other.conditions.iter().any(is_never_equal)).collect();
+        policy.allowing().filter(|other| !other.conditions.iter().any(is_never_met)).collect();
     statement.actions.iter().all(|word| others.iter().any(|other| other.action(&word.text).is_some()))
 }
 

@@ -161,10 +161,28 @@ type Locate<'l, 't, 'd> = &'l dyn Fn(Node<'t>, bool) -> PolicyLocation<'d>;
 
 fn statements<'t, 'd>(document: Node<'t>, at: Locate<'_, 't, 'd>) -> Option<Vec<IamStatement<'d>>> {
     let statement = document.get("Statement")?;
-    if statement.is_mapping() {
-        return Some(vec![parse_statement(statement, at)]);
+    let all: Vec<Node<'t>> =
+        if statement.is_sequence() { statement.items().collect() } else { vec![statement] };
+    let read = |node: Node<'t>| match node.as_str() {
+        Some(_) => Some(unknown_statement(node, at)),
+        None => node.is_mapping().then(|| parse_statement(node, at)),
+    };
+    Some(all.into_iter().filter_map(read).collect())
+}
+
+/// The statement of a placeholder, which may allow anything.
+fn unknown_statement<'t, 'd>(placeholder: Node<'t>, at: Locate<'_, 't, 'd>) -> IamStatement<'d> {
+    let word = || words(placeholder, at);
+    IamStatement {
+        sid: None,
+        allows: true,
+        actions: word(),
+        resources: word(),
+        not_actions: false,
+        not_resources: false,
+        conditions: Vec::new(),
+        principals: Vec::new(),
     }
-    Some(statement.items().filter(|item| item.is_mapping()).map(|item| parse_statement(item, at)).collect())
 }
 
 fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamStatement<'d> {
@@ -178,14 +196,27 @@ fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamSt
     };
     let ((actions, not_actions), (resources, not_resources)) =
         (list("Action", "NotAction"), list("Resource", "NotResource"));
-    let operators = statement.members_at(&["Condition"]);
-    let conditions = operators.flat_map(|(operator, keys)| {
-        keys.members().map(move |(key, values)| IamCondition {
+    let unknown = |operator: &str, node: Node<'t>| {
+        let word = PolicyText { text: text(node), at: at(node, false) };
+        vec![IamCondition { operator: IamOperator::parse(operator), key: word.clone(), values: vec![word] }]
+    };
+    let of_operator = |(operator, keys): (&'t str, Node<'t>)| {
+        // A placeholder may have any condition.
+        if keys.as_str().is_some() {
+            return unknown(operator, keys);
+        }
+        let condition = |(key, values): (&'t str, Node<'t>)| IamCondition {
             operator: IamOperator::parse(operator),
             key: PolicyText { text: key.to_owned(), at: at(values, true) },
             values: words(values, at),
-        })
-    });
+        };
+        keys.members().map(condition).collect()
+    };
+    let whole = statement.get("Condition").filter(|node| node.as_str().is_some());
+    let conditions = match whole {
+        Some(placeholder) => unknown("", placeholder),
+        None => statement.members_at(&["Condition"]).flat_map(of_operator).collect(),
+    };
     let principals = statement.get("Principal").map(|node| principals(node, at)).unwrap_or_default();
     let sid = statement.get("Sid").map(|sid| PolicyText { text: text(sid), at: at(sid, false) });
     IamStatement {
@@ -195,7 +226,7 @@ fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamSt
         resources,
         not_actions,
         not_resources,
-        conditions: conditions.collect(),
+        conditions,
         principals,
     }
 }

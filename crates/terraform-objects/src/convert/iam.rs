@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use terraform::{BlockBody, EvaluatedBlock, EvaluatedValue, NestedBlock, TextPlace};
+use terraform::{
+    BlockBody, EvaluatedBlock, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
+};
 
-use super::ResourceInstance;
+use super::{ResourceInstance, stack};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// Attributes that merge other documents into a document.
@@ -34,40 +36,42 @@ pub(super) fn aws_iam_role_policy(resource: &ResourceInstance<'_>) -> Vec<Docume
 
 fn policy(resource: &ResourceInstance<'_>, kind: &'static str, names: &[(&str, &str)]) -> Vec<DocumentDraft> {
     let Some(attribute) = resource.named("policy") else { return Vec::new() };
-    let (at, value) = (resource.block.place, &attribute.value);
-    if value.as_text().is_some_and(|text| text.encoded().is_none()) {
-        // A here-document is read as it is written.
-        return Vec::new();
-    }
-    let document = document_of(resource, value).unwrap_or_else(|| unknown_document(value));
-    let mut properties: Vec<DraftMember> = Vec::new();
-    for (name, property) in names {
-        if let Some(found) = resource.named(name) {
-            properties.push(DraftMember::new(property, found.key, DraftPart::Value(found.value.clone())));
-        }
-    }
+    let value = &attribute.value;
+    let written = written_document(value);
+    // The document in a here-document or a file is not a second policy.
+    let used = text_of(value).filter(|_| written.is_some());
+    let used = used.map(|text| DocumentDraft::Used(text.clone(), value.place));
+    let document =
+        written.or_else(|| document_of(resource, value)).unwrap_or_else(|| unknown_document(value));
+    let mut properties = stack::properties(resource, names);
     properties.push(DraftMember::new("PolicyDocument", attribute.key, document));
-    let members = [
-        DraftMember::new("Type", at, DraftPart::Word(kind, at)),
-        DraftMember::new("Properties", at, DraftPart::object(properties, at)),
-    ];
-    let label = resource.block.labels.get(1).map_or("", String::as_str);
-    let resources = DraftPart::object([DraftMember::new(label, at, DraftPart::object(members, at))], at);
-    vec![DocumentDraft::Document(DraftPart::object([DraftMember::new("Resources", at, resources)], at))]
+    [stack::template(resource, kind, properties)].into_iter().chain(used).collect()
 }
 
 /// A document that may allow anything.
 fn unknown_document(value: &EvaluatedValue) -> DraftPart {
     let at = value.place;
     let unknown = |key| DraftMember::new(key, at, DraftPart::Value(value.clone()));
-    let effect = DraftMember::new("Effect", at, DraftPart::Word("Allow", at));
+    let effect = DraftMember::new("Effect", at, DraftPart::word("Allow", at));
     let statement = DraftPart::object([effect, unknown("Action"), unknown("Resource")], at);
     DraftPart::object([DraftMember::new("Statement", at, DraftPart::List(vec![statement], at))], at)
 }
 
+/// The text of a value with the placeholders of what is not known.
+fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
+    value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))
+}
+
+/// The document that stands as JSON in a here-document, a file or a template.
+fn written_document(value: &EvaluatedValue) -> Option<DraftPart> {
+    let text = text_of(value).filter(|text| text.encoded().is_none())?;
+    let document = decode_yaml(text, value.place)?;
+    document.get("Statement").map(|_| DraftPart::Value(document.clone()))
+}
+
 /// The document in a value: an object that `jsonencode` writes, or the `json` of a data source.
 fn document_of(resource: &ResourceInstance<'_>, value: &EvaluatedValue) -> Option<DraftPart> {
-    let text = value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))?;
+    let text = text_of(value)?;
     if let Some(encoded) = text.encoded() {
         return encoded.get("Statement").map(|_| DraftPart::Value(encoded.clone()));
     }
@@ -94,7 +98,7 @@ fn statement(block: &NestedBlock) -> Option<DraftPart> {
         return None;
     }
     let effect = body.get("effect").filter(|value| !value.is_null());
-    let effect = effect.map_or(DraftPart::Word("Allow", at), |value| DraftPart::Value(value.clone()));
+    let effect = effect.map_or(DraftPart::word("Allow", at), |value| DraftPart::Value(value.clone()));
     let mut members = vec![DraftMember::new("Effect", at, effect)];
     for attribute in body.attributes.iter().filter(|attribute| !attribute.value.is_null()) {
         let Some((_, name)) = STATEMENT.iter().find(|(name, _)| *name == attribute.name) else { continue };

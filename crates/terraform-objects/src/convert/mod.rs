@@ -5,8 +5,10 @@
 
 mod files;
 mod iam;
+mod kubernetes;
 mod manifests;
 mod release;
+mod stack;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,9 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
-const CONVERTERS: [(&str, Convert); 6] = [
+const CONVERTERS: [(&str, Convert); 8] = [
+    ("aws_eks_access_entry", stack::aws_eks_access_entry),
+    ("aws_eks_pod_identity_association", stack::aws_eks_pod_identity_association),
     ("aws_iam_policy", iam::aws_iam_policy),
     ("aws_iam_role_policy", iam::aws_iam_role_policy),
     ("helm_release", release::helm_release),
@@ -34,7 +38,13 @@ pub(crate) use files::read as read_files;
 
 /// Whether a text mentions a resource that has a converter.
 pub(crate) fn is_mentioned(text: &str) -> bool {
-    CONVERTERS.iter().any(|(name, _)| text.contains(name))
+    let mut words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+    words.any(|word| word.contains('_') && is_converted(word))
+}
+
+/// Whether a type of resources has objects.
+fn is_converted(kind: &str) -> bool {
+    kubernetes::is_kind(kind) || converter(kind).is_some()
 }
 
 /// The drafts of all resources of a configuration, in the order of the blocks.
@@ -42,33 +52,37 @@ pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraf
     let all = configuration.blocks.iter();
     let by_address: BTreeMap<&str, &EvaluatedBlock> =
         all.clone().map(|block| (block.address.as_str(), block)).collect();
-    let resources = all.filter_map(|block| Some((converter(block)?, block)));
-    resources
-        .flat_map(|(convert, block)| {
-            convert(&ResourceInstance { block, configuration, by_address: &by_address })
-        })
+    all.filter(|block| block.kind == "resource")
+        .flat_map(|block| documents(&ResourceInstance { block, configuration, by_address: &by_address }))
         .collect()
+}
+
+/// The documents of a resource.
+fn documents(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
+    let Some(kind) = resource.block.labels.first() else { return Vec::new() };
+    match converter(kind) {
+        Some(convert) => convert(resource),
+        None => kubernetes::object(kind, resource).into_iter().collect(),
+    }
 }
 
 /// The resources that would make an object of Kubernetes or a release, and make none.
 pub(crate) fn absent(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
     // Most policies are about other software.
-    let is_converted =
-        |kind: &str| !kind.starts_with("aws_") && CONVERTERS.iter().any(|(name, _)| *name == kind);
+    let is_said = |kind: &str| !kind.starts_with("aws_") && is_converted(kind);
     let draft = |resource: &AbsentResource| {
         let reason = format!("`{}` makes no object: {}", resource.labels.join("."), resource.reason);
         DocumentDraft::Absent { whole: resource.whole, at: resource.place, reason }
     };
     let resources = configuration.absent.iter();
     resources
-        .filter(|resource| resource.labels.first().is_some_and(|kind| is_converted(kind)))
+        .filter(|resource| resource.labels.first().is_some_and(|kind| is_said(kind)))
         .map(draft)
         .collect()
 }
 
-fn converter(block: &EvaluatedBlock) -> Option<Convert> {
-    let kind = block.labels.first().filter(|_| block.kind == "resource")?;
-    CONVERTERS.iter().find(|(name, _)| name == kind).map(|(_, convert)| *convert)
+fn converter(kind: &str) -> Option<Convert> {
+    CONVERTERS.iter().find(|(name, _)| *name == kind).map(|(_, convert)| *convert)
 }
 
 /// An instance of a resource, and the configuration around it.

@@ -118,7 +118,10 @@ impl<'e> Evaluation<'e> {
                 Ok(EvaluatedValue { data: Data::String(name), .. }) => {
                     object.push((name.shared(), EvaluatedMember { key: key_place, value }));
                 }
-                Ok(key) if key.as_unknown().is_some() => unknown_key = Some(key),
+                Ok(EvaluatedValue { data: Data::Unknown(unknown), .. }) => {
+                    object.push((unknown.text.shared(), EvaluatedMember { key: key_place, value }));
+                    unknown_key = Some(key_value);
+                }
                 _ => {
                     return EvaluatedValue::failed(
                         key_place,
@@ -127,10 +130,13 @@ impl<'e> Evaluation<'e> {
                 }
             }
         }
-        if let Some(key) = unknown_key {
-            return derived(place, self.slice(place), Type::Dynamic, [&key]);
+        let object = EvaluatedValue::object(object, place);
+        let Some(key) = unknown_key else { return object };
+        let mut unknown = derived(place, self.slice(place), Type::Dynamic, [&key]);
+        if let Data::Unknown(unknown) = &mut unknown.data {
+            unknown.text = core::mem::take(&mut unknown.text).with_encoded(object);
         }
-        EvaluatedValue::object(object, place)
+        unknown
     }
 
     fn key(&self, key: &ObjectKey) -> EvaluatedValue {

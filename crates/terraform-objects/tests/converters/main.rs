@@ -2,6 +2,9 @@
 
 use core::fmt::Write as _;
 
+mod aws;
+mod kubernetes;
+
 use insta::assert_snapshot;
 use karpwarden_terraform_objects::{FilesBeside, evaluate};
 use manifest::limits::Limits;
@@ -295,64 +298,6 @@ resource "helm_release" "b" {
     let shown = shown(&[("main.tf", text)], &[]);
     assert_eq!(shown.matches(".value = \"${sensitive}\"").count(), 2, "{shown}");
     assert!(!shown.contains("= \"secret\""), "{shown}");
-}
-
-#[test]
-fn policies_are_resources_with_their_documents() {
-    let text = r#"data "aws_iam_policy_document" "controller" {
-  statement {
-    sid       = "Launch"
-    actions   = ["ec2:RunInstances"]
-    resources = ["*"]
-    condition {
-      test     = "StringEquals"
-      variable = "aws:RequestTag/kubernetes.io/cluster/$${ClusterName}"
-      values   = ["owned"]
-    }
-    condition {
-      test     = "StringEquals"
-      variable = "aws:RequestTag/eks:eks-cluster-name"
-      values   = [module.eks.cluster_name]
-    }
-  }
-}
-data "aws_iam_policy_document" "merged" {
-  source_policy_documents = [file("x.json")]
-}
-resource "aws_iam_policy" "karpenter" {
-  name   = "karpenter"
-  policy = data.aws_iam_policy_document.controller.json
-}
-resource "aws_iam_role_policy" "b" {
-  role   = aws_iam_role.karpenter.name
-  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:*", Resource = aws_sqs_queue.a.arn }] })
-}
-resource "aws_iam_policy" "merged" {
-  policy = data.aws_iam_policy_document.merged.json
-}
-"#;
-    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
-    --- main.tf:21
-    .Resources.karpenter.Type = "AWS::IAM::ManagedPolicy" @21:1 from "resource \"aws_iam_policy\" \"karpenter\""
-    .Resources.karpenter.Properties.ManagedPolicyName = "karpenter" @22:12
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Effect = "Allow" @2:3 from "statement"
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Sid = "Launch" @3:17
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Action.0 = "ec2:RunInstances" @4:18
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Resource.0 = "*" @5:18
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/${ClusterName}.0 = "owned" @9:19
-    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name.0 = "${module.eks.cluster_name}" @14:19 from "module.eks.cluster_name"
-    --- main.tf:25
-    .Resources.b.Type = "AWS::IAM::RolePolicy" @25:1 from "resource \"aws_iam_role_policy\" \"b\""
-    .Resources.b.Properties.RoleName = "${aws_iam_role.karpenter.name}" @26:12 from "aws_iam_role.karpenter.name"
-    .Resources.b.Properties.PolicyDocument.Statement.0.Action = "sqs:*" @27:67
-    .Resources.b.Properties.PolicyDocument.Statement.0.Effect = "Allow" @27:49
-    .Resources.b.Properties.PolicyDocument.Statement.0.Resource = "${aws_sqs_queue.a.arn}" @27:87 from "aws_sqs_queue.a.arn"
-    --- main.tf:29
-    .Resources.merged.Type = "AWS::IAM::ManagedPolicy" @29:1 from "resource \"aws_iam_policy\" \"merged\""
-    .Resources.merged.Properties.PolicyDocument.Statement.0.Effect = "Allow" @30:12 from "data.aws_iam_policy_document.merged.json"
-    .Resources.merged.Properties.PolicyDocument.Statement.0.Action = "${data.aws_iam_policy_document.merged.json}" @30:12 from "data.aws_iam_policy_document.merged.json"
-    .Resources.merged.Properties.PolicyDocument.Statement.0.Resource = "${data.aws_iam_policy_document.merged.json}" @30:12 from "data.aws_iam_policy_document.merged.json"
-    "#);
 }
 
 #[test]

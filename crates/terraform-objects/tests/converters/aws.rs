@@ -1,0 +1,118 @@
+//! Resources of the provider `aws`.
+
+use insta::assert_snapshot;
+
+use crate::shown;
+
+#[test]
+fn policies_are_resources_with_their_documents() {
+    let text = r#"data "aws_iam_policy_document" "controller" {
+  statement {
+    sid       = "Launch"
+    actions   = ["ec2:RunInstances"]
+    resources = ["*"]
+    condition {
+      test     = "StringEquals"
+      variable = "aws:RequestTag/kubernetes.io/cluster/$${ClusterName}"
+      values   = ["owned"]
+    }
+    condition {
+      test     = "StringEquals"
+      variable = "aws:RequestTag/eks:eks-cluster-name"
+      values   = [module.eks.cluster_name]
+    }
+  }
+}
+data "aws_iam_policy_document" "merged" {
+  source_policy_documents = [file("x.json")]
+}
+resource "aws_iam_policy" "karpenter" {
+  name   = "karpenter"
+  policy = data.aws_iam_policy_document.controller.json
+}
+resource "aws_iam_role_policy" "b" {
+  role   = aws_iam_role.karpenter.name
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:*", Resource = aws_sqs_queue.a.arn }] })
+}
+resource "aws_iam_policy" "merged" {
+  policy = data.aws_iam_policy_document.merged.json
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:21
+    .Resources.karpenter.Type = "AWS::IAM::ManagedPolicy" @21:1 from "resource \"aws_iam_policy\" \"karpenter\""
+    .Resources.karpenter.Properties.ManagedPolicyName = "karpenter" @22:12
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Effect = "Allow" @2:3 from "statement"
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Sid = "Launch" @3:17
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Action.0 = "ec2:RunInstances" @4:18
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Resource.0 = "*" @5:18
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/${ClusterName}.0 = "owned" @9:19
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name.0 = "${module.eks.cluster_name}" @14:19 from "module.eks.cluster_name"
+    --- main.tf:25
+    .Resources.b.Type = "AWS::IAM::RolePolicy" @25:1 from "resource \"aws_iam_role_policy\" \"b\""
+    .Resources.b.Properties.RoleName = "${aws_iam_role.karpenter.name}" @26:12 from "aws_iam_role.karpenter.name"
+    .Resources.b.Properties.PolicyDocument.Statement.0.Action = "sqs:*" @27:67
+    .Resources.b.Properties.PolicyDocument.Statement.0.Effect = "Allow" @27:49
+    .Resources.b.Properties.PolicyDocument.Statement.0.Resource = "${aws_sqs_queue.a.arn}" @27:87 from "aws_sqs_queue.a.arn"
+    --- main.tf:29
+    .Resources.merged.Type = "AWS::IAM::ManagedPolicy" @29:1 from "resource \"aws_iam_policy\" \"merged\""
+    .Resources.merged.Properties.PolicyDocument.Statement.0.Effect = "Allow" @30:12 from "data.aws_iam_policy_document.merged.json"
+    .Resources.merged.Properties.PolicyDocument.Statement.0.Action = "${data.aws_iam_policy_document.merged.json}" @30:12 from "data.aws_iam_policy_document.merged.json"
+    .Resources.merged.Properties.PolicyDocument.Statement.0.Resource = "${data.aws_iam_policy_document.merged.json}" @30:12 from "data.aws_iam_policy_document.merged.json"
+    "#);
+}
+
+#[test]
+fn associations_and_access_entries_are_resources_of_a_template() {
+    let text = r#"resource "aws_eks_pod_identity_association" "a" {
+  cluster_name    = module.eks.cluster_name
+  namespace       = "kube-system"
+  service_account = "karpenter"
+  role_arn        = aws_iam_role.controller.arn
+}
+resource "aws_eks_access_entry" "a" {
+  cluster_name  = "prod"
+  principal_arn = aws_iam_role.node.arn
+  type          = "EC2_LINUX"
+  tags          = {}
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:1
+    .Resources.a.Type = "AWS::EKS::PodIdentityAssociation" @1:1 from "resource \"aws_eks_pod_identity_association\" \"a\""
+    .Resources.a.Properties.ClusterName = "${module.eks.cluster_name}" @2:21 from "module.eks.cluster_name"
+    .Resources.a.Properties.Namespace = "kube-system" @3:21
+    .Resources.a.Properties.ServiceAccount = "karpenter" @4:21
+    .Resources.a.Properties.RoleArn = "${aws_iam_role.controller.arn}" @5:21 from "aws_iam_role.controller.arn"
+    --- main.tf:7
+    .Resources.a.Type = "AWS::EKS::AccessEntry" @7:1 from "resource \"aws_eks_access_entry\" \"a\""
+    .Resources.a.Properties.ClusterName = "prod" @8:19
+    .Resources.a.Properties.PrincipalArn = "${aws_iam_role.node.arn}" @9:19 from "aws_iam_role.node.arn"
+    .Resources.a.Properties.Type = "EC2_LINUX" @10:19
+    "#);
+}
+
+#[test]
+fn policies_in_here_documents_and_with_unknown_keys_are_read() {
+    let text = r#"resource "aws_iam_policy" "a" {
+  name   = "karpenter"
+  policy = <<-JSON
+    {"Statement": [{"Effect": "Allow", "Action": "ec2:*", "Resource": "${aws_sqs_queue.a.arn}"}]}
+  JSON
+}
+resource "aws_iam_role_policy" "b" {
+  policy = jsonencode({ Statement = [{ Condition = { StringEquals = { "aws:ResourceTag/${var.tag}" = "owned" } } }] })
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:1
+    .Resources.a.Type = "AWS::IAM::ManagedPolicy" @1:1 from "resource \"aws_iam_policy\" \"a\""
+    .Resources.a.Properties.ManagedPolicyName = "karpenter" @2:12
+    .Resources.a.Properties.PolicyDocument.Statement.0.Action = "ec2:*" @4:50
+    .Resources.a.Properties.PolicyDocument.Statement.0.Effect = "Allow" @4:31
+    .Resources.a.Properties.PolicyDocument.Statement.0.Resource = "${aws_sqs_queue.a.arn}" @4:71
+    --- main.tf:7
+    .Resources.b.Type = "AWS::IAM::RolePolicy" @7:1 from "resource \"aws_iam_role_policy\" \"b\""
+    .Resources.b.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:ResourceTag/${var.tag} = "owned" @8:102
+    "#);
+}
