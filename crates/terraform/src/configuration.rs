@@ -11,7 +11,7 @@ use manifest::source::{Source, Span};
 use crate::eval::{Evaluation, NameScope, pairs};
 use crate::functions::whole_file;
 use crate::instance::{InstanceKey, instances, object};
-use crate::module::Module;
+use crate::module::{Module, local_folder};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
 use crate::session::{EvaluationBudget, EvaluationSession, FolderFiles};
@@ -261,10 +261,10 @@ impl Collected {
                         self.add_module(child);
                     }
                     if children.is_empty()
-                        && let Some((_, syntax)) = module.local_module(call)
+                        && let Some((folder, _)) = module.local_module(call)
                     {
                         let reason = emptiness(&call.node, &format!(" of `module.{name}`"));
-                        syntax.blocks.iter().for_each(|block| self.add_absent(module, block, &reason));
+                        self.add_absent_module(module.session, folder, &reason);
                     }
                 }
                 None => self.add_block(module, call),
@@ -272,9 +272,25 @@ impl Collected {
         }
     }
 
-    fn add_absent(&mut self, module: &Module<'_>, block: &Located<Block>, reason: &str) {
+    /// Adds the resources of a module without an instance, and of the local modules that it calls.
+    fn add_absent_module(&mut self, session: &EvaluationSession<'_>, folder: String, reason: &str) {
+        let mut folders = vec![folder];
+        let mut next = 0;
+        while let Some(folder) = folders.get(next).cloned() {
+            next += 1;
+            let syntax = session.module(&folder);
+            syntax.blocks.iter().for_each(|block| self.add_absent(session, block, reason));
+            for called in syntax.modules.values().filter_map(|call| local_folder(&folder, &call.node)) {
+                if !folders.contains(&called) {
+                    folders.push(called);
+                }
+            }
+        }
+    }
+
+    fn add_absent(&mut self, session: &EvaluationSession<'_>, block: &Located<Block>, reason: &str) {
         let is_resource = block.node.ident.as_str() == "resource";
-        if !is_resource || self.absent.len() >= MAX_BLOCKS || !module.session.spend(1) {
+        if !is_resource || self.absent.len() >= MAX_BLOCKS || !session.spend(1) {
             return;
         }
         let whole = block.node.span().map_or(Span::default(), |span| Span::new(span.start, span.end));
@@ -291,7 +307,7 @@ impl Collected {
         let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
         let instances = instances(module, block);
         if instances.is_empty() {
-            self.add_absent(module, block, &emptiness(&block.node, ""));
+            self.add_absent(module.session, block, &emptiness(&block.node, ""));
         }
         for instance in instances {
             if self.blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {

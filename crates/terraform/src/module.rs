@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use hcl_edit::expr::Expression;
+use hcl_edit::expr::{Expression, TraversalOperator};
 use hcl_edit::structure::{Block, Structure};
 use manifest::source::Span;
 
 use crate::constraint::VariableType;
-use crate::eval::{Evaluation, NameScope, References};
+use crate::eval::{Evaluation, NameScope, References, Steps};
 use crate::functions::{decode_json, whole_file};
 use crate::instance::{BlockInstance, InstanceKey, instances};
 use crate::paths;
@@ -180,11 +180,7 @@ impl<'s> Module<'s> {
 
     /// The folder and the declarations of a local module that this one calls.
     pub(crate) fn local_module(&self, call: &Located<Block>) -> Option<(String, Rc<ModuleSyntax>)> {
-        let source = attribute(&call.node, "source")?.as_str()?;
-        if !(source.starts_with("./") || source.starts_with("../")) || self.depth >= MAX_MODULES {
-            return None;
-        }
-        let folder = paths::join(&self.folder, source)?;
+        let folder = local_folder(&self.folder, &call.node).filter(|_| self.depth < MAX_MODULES)?;
         let syntax = self.session.module(&folder);
         (!syntax.is_empty()).then_some((folder, syntax))
     }
@@ -223,6 +219,13 @@ impl<'s> Module<'s> {
     }
 }
 
+/// The folder of a local module that a module in a folder calls.
+pub(crate) fn local_folder(folder: &str, call: &Block) -> Option<String> {
+    let source = attribute(call, "source")?.as_str()?;
+    let is_local = source.starts_with("./") || source.starts_with("../");
+    paths::join(folder, source).filter(|_| is_local)
+}
+
 /// References in a module.
 struct InModule<'s>(Rc<Module<'s>>);
 
@@ -245,17 +248,35 @@ impl References for InModule<'_> {
         }))
     }
 
-    fn module(&self, name: &str, output: Option<&str>) -> Option<EvaluatedValue> {
+    fn module(&self, name: &str, steps: Steps<'_>) -> Option<EvaluatedValue> {
         let module = &self.0;
         let call = module.syntax.modules.get(name)?;
         let place = header(&call.node, call.text);
         let children = module.called(name)?;
-        module.session.spend(children.len()).then(|| outputs(&children, output, place))
+        module.session.spend(children.len()).then(|| outputs(&children, steps, place))
     }
 }
 
-/// The outputs of the instances of a module: one of them, or all.
-fn outputs(children: &ModuleInstances<'_>, only: Option<&str>, place: TextPlace) -> EvaluatedValue {
+/// The name of the output that steps from the instances of a module lead to; none if they may lead to several.
+fn output_name<'t>(steps: Steps<'t>, key: &InstanceKey) -> Option<&'t str> {
+    use TraversalOperator::{AttrSplat, FullSplat, GetAttr, Index, LegacyIndex};
+    let step = |index: usize| steps.get(index).map(hcl_edit::Decorated::value);
+    let before = match (key, step(0)?) {
+        (InstanceKey::Single, GetAttr(_)) => 0,
+        (InstanceKey::Single, AttrSplat(_) | FullSplat(_))
+        | (InstanceKey::Index(_), Index(_) | LegacyIndex(_) | AttrSplat(_) | FullSplat(_))
+        | (InstanceKey::Name(_), Index(_) | GetAttr(_)) => 1,
+        _ => return None,
+    };
+    match step(before)? {
+        GetAttr(name) => Some(name.as_str()),
+        _ => None,
+    }
+}
+
+/// The outputs of the instances of a module: the one that steps lead to, or all.
+fn outputs(children: &ModuleInstances<'_>, steps: Steps<'_>, place: TextPlace) -> EvaluatedValue {
+    let only = children.first().and_then(|(instance, _)| output_name(steps, &instance.key));
     let all = |module: &Rc<Module<'_>>| {
         let output = |(name, output): (&String, &Located<Expression>)| {
             let value = module.output(name, output);

@@ -330,6 +330,40 @@ output "id" { value = aws_thing.x.id }
 }
 
 #[test]
+fn an_output_is_known_however_its_instance_is_named() {
+    // Answers of `terraform console` 1.11.4.
+    let main = r#"
+module "keyed" {
+  source   = "./m"
+  for_each = toset(["a", "b"])
+  in       = each.key
+}
+module "counted" {
+  source = "./m"
+  count  = 2
+  in     = "c"
+}
+module "one" {
+  source = "./m"
+  in     = "n"
+}
+resource "a" "b" {
+  v = [
+    module.keyed.a.arn, module.keyed["a"].arn, module.keyed.b.a.arn, module.keyed.*.a.arn, values(module.keyed)[*].arn,
+    module.counted[0].arn, module.counted.0.arn, module.counted[*].a.arn, module.counted.*.arn,
+    module.one["arn"], module.one["a"].arn, module.one.a["arn"], module.one[*].arn,
+  ]
+}
+"#;
+    let module = "variable \"in\" {}\noutput \"arn\" { value = \"arn-${var.in}\" }\noutput \"a\" { value = { arn = \"x\" } }\n";
+    let configuration = evaluate([("main.tf", main), ("m/main.tf", module)]);
+    assert_eq!(
+        to_json(value(&configuration, "a.b", "v")),
+        r#"["arn-a","arn-a","x",["arn-a"],["arn-a","arn-b"],"arn-c","arn-c",["x","x"],["arn-c","arn-c"],"arn-n","x","x",["arn-n"]]"#
+    );
+}
+
+#[test]
 fn a_file_that_is_not_valid_is_a_problem_and_others_are_read() {
     let configuration = evaluate([
         ("broken.tf", "resource \"a\" \"c\" {\n  x = = 1\n}\n"),

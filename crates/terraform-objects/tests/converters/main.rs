@@ -356,6 +356,13 @@ fn a_resource_without_instances_makes_no_object() {
     --- m/m.tf:1
     `kubectl_manifest.d` makes no object: `count` of `module.m` is 0
     "#);
+    // So have the modules that such a module calls, and a module that calls itself ends.
+    let inner = "module \"n\" {\n  source = \"../n\"\n}\n";
+    let files = [("call.tf", module), ("m/m.tf", inner), ("n/n.tf", &[inner, &off("d", "")].concat())];
+    assert_snapshot!(shown(&files, &[]), @r"
+    --- n/n.tf:4
+    `kubectl_manifest.d` makes no object: `count` of `module.m` is 0
+    ");
     // Another module has an instance.
     let twice = "module \"n\" {\n  source = \"./m\"\n}\n";
     let files = [("call.tf", [module, twice].concat()), ("m/m.tf", off("d", ""))];

@@ -1,5 +1,6 @@
 //! Names that expressions refer to.
 
+use super::traversal::Steps;
 use crate::place::TextPlace;
 use crate::value::EvaluatedValue;
 
@@ -33,7 +34,7 @@ pub(crate) trait References {
     /// The value of a local; none if it is not declared.
     fn local(&self, name: &str, place: TextPlace) -> Option<EvaluatedValue>;
 
-    /// The outputs of a local module, an object, or a list or map of such objects; none for another module. With the name of an output,
-    /// only this one is evaluated.
-    fn module(&self, name: &str, output: Option<&str>) -> Option<EvaluatedValue>;
+    /// The outputs of a local module, an object, or a list or map of such objects; none for another module. If the steps behind the
+    /// reference lead to one output, only this one is evaluated.
+    fn module(&self, name: &str, steps: Steps<'_>) -> Option<EvaluatedValue>;
 }

@@ -11,7 +11,8 @@ use crate::place::TextPlace;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedValue};
 
-type Steps<'t> = &'t [hcl_edit::Decorated<TraversalOperator>];
+/// The attributes, indexes and splats behind a reference.
+pub(crate) type Steps<'t> = &'t [hcl_edit::Decorated<TraversalOperator>];
 
 impl Evaluation<'_> {
     /// The value of a name without attributes.
@@ -63,7 +64,7 @@ impl Evaluation<'_> {
         Some(match root {
             "var" => (declared(references.variable(name)), rest),
             "local" => (declared(references.local(name, place)), rest),
-            "module" => match references.module(name, output_name(rest)) {
+            "module" => match references.module(name, rest) {
                 Some(module) => (module, rest),
                 None => unknown(),
             },
@@ -246,14 +247,6 @@ impl Evaluation<'_> {
             _ => EvaluatedValue::tuple(items, place),
         }
     }
-}
-
-/// The name of the output that steps from a module lead to, behind the key of an instance.
-fn output_name(steps: Steps<'_>) -> Option<&str> {
-    steps.iter().find_map(|step| match step.value() {
-        TraversalOperator::GetAttr(name) => Some(name.as_str()),
-        _ => None,
-    })
 }
 
 /// The type of a value, without the types of the elements of a known one.
