@@ -6,7 +6,7 @@ use std::sync::Arc;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File, FileKind};
-use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration};
+use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration, is_json};
 
 use crate::draft::DocumentDraft;
 use crate::parts::is_verbatim;
@@ -138,7 +138,7 @@ impl Merge {
         for file in files {
             let of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
             let is_configuration = is_configuration(file.source.name());
-            of_text.apply(file, is_configuration);
+            of_text.apply(file, is_configuration, is_json(file.source.name()));
             if is_configuration && !file.documents.is_empty() && file.kind == FileKind::TextOnly {
                 file.kind = FileKind::Unknown;
             } else if is_configuration && file.documents.is_empty() {
@@ -154,19 +154,25 @@ impl Merge {
 
 impl OfText {
     /// Replaces the documents of the text.
-    fn apply(self, file: &mut File, is_configuration: bool) {
+    fn apply(self, file: &mut File, is_configuration: bool, is_json: bool) {
         let Self { documents, used, verbatim, absent, problems } = self;
         let before = core::mem::take(&mut file.documents);
         // A document that is literally in the file was read before, with the spelling of every value.
         let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
         let read_before = |span: &Span| {
             let mut within = before.iter().filter(|document| holds(&[*span], document.start())).peekable();
-            within.peek().is_some() && within.all(|document| matches!(document, Document::Read(_)))
+            let is_read =
+                within.peek().is_some() && within.all(|document| matches!(document, Document::Read(_)));
+            is_read && !is_json
         };
         let unchanged: Vec<Span> = verbatim.into_iter().filter(read_before).collect();
         let is_kept = |document: &Document| {
             let is_script = is_configuration && matches!(document, Document::Script(_));
-            !is_script && (holds(&unchanged, document.start()) || !holds(&used, document.start()))
+            // The blocks of a configuration in JSON are one document for the reader of files.
+            let is_whole = is_json && matches!(document, Document::Read(_));
+            !is_script
+                && !is_whole
+                && (holds(&unchanged, document.start()) || !holds(&used, document.start()))
         };
         let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
         let new: Vec<Document> = new.collect();
@@ -178,8 +184,13 @@ impl OfText {
                 file.documents.push(Document::Unevaluated { span, reason });
             }
         }
+        let is_unreadable = |document: &Document| matches!(document, Document::Unreadable { .. });
+        if is_json && file.documents.iter().any(is_unreadable) {
+            return;
+        }
+        let rest = if is_json { "" } else { ", only its here-documents are read" };
         for (span, message) in problems {
-            let reason = format!("Terraform, not evaluated, only its here-documents are read: {message}");
+            let reason = format!("Terraform, not evaluated{rest}: {message}");
             file.documents.push(Document::Unevaluated { span, reason });
         }
         file.documents.sort_by_key(Document::start);

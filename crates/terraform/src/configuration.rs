@@ -3,19 +3,18 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hcl_edit::Span as _;
 use hcl_edit::expr::Expression;
-use hcl_edit::structure::{Attribute, Block, BlockLabel, Body, Structure};
 use manifest::source::{Source, Span};
 
-use crate::eval::{Evaluation, NameScope, pairs};
+use crate::contents::contents_of;
+use crate::eval::{Evaluation, NameScope};
 use crate::functions::whole_file;
-use crate::instance::{InstanceKey, instances, object};
+use crate::instance::{InstanceKey, instances};
 use crate::module::{Module, local_folder};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
 use crate::session::{EvaluationBudget, EvaluationSession, FolderFiles};
-use crate::syntax::{Located, SyntaxProblem, attribute, header, is_configuration, parse};
+use crate::syntax::{Declaration, Located, SyntaxProblem, declarations, is_configuration};
 use crate::value::EvaluatedValue;
 
 /// Blocks that all modules together may have.
@@ -203,13 +202,10 @@ pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
         let Some(source) = files.read(path).filter(|source| source.text().contains("module")) else {
             continue;
         };
-        let Ok(body) = parse(&source, Texts::default().push(Arc::clone(&source))) else { continue };
-        for block in body.get_blocks("module") {
-            let source = attribute(block, "source").and_then(Expression::as_str);
-            let is_local = |source: &&str| source.starts_with("./") || source.starts_with("../");
-            called
-                .extend(source.filter(is_local).and_then(|source| paths::join(paths::folder(path), source)));
-        }
+        let number = Texts::default().push(Arc::clone(&source));
+        let calls = declarations(&source, number).unwrap_or_default();
+        let calls = calls.iter().filter(|block| block.kind == "module");
+        called.extend(calls.filter_map(|call| local_folder(paths::folder(path), call)));
     }
     folders.retain(|folder| !called.contains(folder));
     folders
@@ -263,7 +259,7 @@ impl Collected {
                     if children.is_empty()
                         && let Some((folder, _)) = module.local_module(call)
                     {
-                        let reason = emptiness(&call.node, &format!(" of `module.{name}`"));
+                        let reason = emptiness(call, &format!(" of `module.{name}`"));
                         self.add_absent_module(module.session, folder, &reason);
                     }
                 }
@@ -280,7 +276,7 @@ impl Collected {
             next += 1;
             let syntax = session.module(&folder);
             syntax.blocks.iter().for_each(|block| self.add_absent(session, block, reason));
-            for called in syntax.modules.values().filter_map(|call| local_folder(&folder, &call.node)) {
+            for called in syntax.modules.values().filter_map(|call| local_folder(&folder, call)) {
                 if !folders.contains(&called) {
                     folders.push(called);
                 }
@@ -288,123 +284,46 @@ impl Collected {
         }
     }
 
-    fn add_absent(&mut self, session: &EvaluationSession<'_>, block: &Located<Block>, reason: &str) {
-        let is_resource = block.node.ident.as_str() == "resource";
-        if !is_resource || self.absent.len() >= MAX_BLOCKS || !session.spend(1) {
+    fn add_absent(&mut self, session: &EvaluationSession<'_>, block: &Declaration, reason: &str) {
+        if block.kind != "resource" || self.absent.len() >= MAX_BLOCKS || !session.spend(1) {
             return;
         }
-        let whole = block.node.span().map_or(Span::default(), |span| Span::new(span.start, span.end));
         self.absent.push(AbsentResource {
-            labels: block.node.labels.iter().map(|label| label.as_str().to_owned()).collect(),
-            place: header(&block.node, block.text),
-            whole: TextPlace::new(block.text, whole),
+            labels: block.labels.clone(),
+            place: block.header,
+            whole: block.whole,
             reason: reason.to_owned(),
         });
     }
 
-    fn add_block(&mut self, module: &Rc<Module<'_>>, block: &Located<Block>) {
-        let kind = block.node.ident.as_str();
-        let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
+    fn add_block(&mut self, module: &Rc<Module<'_>>, block: &Declaration) {
         let instances = instances(module, block);
         if instances.is_empty() {
-            self.add_absent(module.session, block, &emptiness(&block.node, ""));
+            self.add_absent(module.session, block, &emptiness(block, ""));
         }
         for instance in instances {
             if self.blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {
                 return;
             }
-            let own = match kind {
-                "resource" => labels.join("."),
-                _ => [&[kind.to_owned()], labels.as_slice()].concat().join("."),
+            let own = match block.kind.as_str() {
+                "resource" => block.labels.join("."),
+                _ => [core::slice::from_ref(&block.kind), &block.labels].concat().join("."),
             };
-            let address = format!("{}{own}{}", module.prefix, instance.suffix());
-            let body =
-                module.evaluate(block, &instance, |evaluation, block| contents(evaluation, &block.body));
-            let (kind, labels) = (kind.to_owned(), labels.clone());
             self.blocks.push(EvaluatedBlock {
-                address,
+                address: format!("{}{own}{}", module.prefix, instance.suffix()),
                 module: module.prefix.clone(),
-                kind,
-                labels,
+                kind: block.kind.clone(),
+                labels: block.labels.clone(),
+                place: block.header,
+                body: contents_of(module, block, &instance),
                 key: instance.key,
-                place: header(&block.node, block.text),
-                body,
             });
         }
     }
 }
 
 /// The reason for which a block has no instances.
-fn emptiness(block: &Block, of: &str) -> String {
-    let is_counted = attribute(block, "count").is_some();
+fn emptiness(block: &Declaration, of: &str) -> String {
+    let is_counted = block.attribute("count").is_some();
     if is_counted { format!("`count`{of} is 0") } else { format!("`for_each`{of} is empty") }
-}
-
-/// The attributes and the blocks of a body.
-fn contents(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
-    let mut contents = BlockBody::default();
-    for structure in body {
-        match structure {
-            Structure::Attribute(attribute) => contents.attributes.push(evaluated(evaluation, attribute)),
-            Structure::Block(block) if block.ident.as_str() == "dynamic" => {
-                dynamic(evaluation, block, &mut contents);
-            }
-            Structure::Block(block) => contents.blocks.push(NestedBlock {
-                kind: block.ident.as_str().to_owned(),
-                labels: block.labels.iter().map(|label| label.as_str().to_owned()).collect(),
-                place: header(block, evaluation.text),
-                is_counted: true,
-                body: contents_within(evaluation, &block.body),
-            }),
-        }
-    }
-    contents
-}
-
-fn contents_within(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
-    evaluation.session.deeper(|| contents(evaluation, body)).unwrap_or_default()
-}
-
-fn evaluated(evaluation: &Evaluation<'_>, attribute: &Attribute) -> EvaluatedAttribute {
-    let span = attribute.key.span().unwrap_or(0..0);
-    EvaluatedAttribute {
-        name: attribute.key.as_str().to_owned(),
-        key: TextPlace::new(evaluation.text, Span::new(span.start, span.end)),
-        value: evaluation.value(&attribute.value),
-    }
-}
-
-/// The blocks that a `dynamic` block makes, one for each element of its `for_each`.
-fn dynamic(evaluation: &Evaluation<'_>, block: &Block, into: &mut BlockBody) {
-    let Some(kind) = block.labels.first().map(BlockLabel::as_str) else { return };
-    let Some(content) = block.body.get_blocks("content").next() else { return };
-    let iterator = attribute(block, "iterator").and_then(Expression::as_variable);
-    let iterator = iterator.map_or(kind, |name| name.as_str());
-    let nested = |evaluation: &Evaluation<'_>, is_counted: bool| NestedBlock {
-        kind: kind.to_owned(),
-        labels: labels(evaluation, block),
-        place: header(block, evaluation.text),
-        is_counted,
-        body: contents_within(evaluation, &content.body),
-    };
-    let collection = attribute(block, "for_each").map(|for_each| evaluation.value(for_each));
-    let Some(Ok(Some(pairs))) = collection.as_ref().map(pairs) else {
-        into.blocks.push(nested(evaluation, false));
-        return;
-    };
-    for (key, value) in pairs {
-        if !evaluation.session.spend(1) {
-            return;
-        }
-        let place = value.place;
-        let names = [(iterator, object([("key", key), ("value", value)], place))];
-        let scope = NameScope::within(evaluation.scope, &names);
-        into.blocks.push(nested(&Evaluation { scope: &scope, ..*evaluation }, true));
-    }
-}
-
-fn labels(evaluation: &Evaluation<'_>, block: &Block) -> Vec<String> {
-    let value = attribute(block, "labels").map(|labels| evaluation.value(labels));
-    let items = value.as_ref().and_then(EvaluatedValue::items).unwrap_or_default();
-    items.iter().filter_map(|label| label.as_str().map(str::to_owned)).collect()
 }

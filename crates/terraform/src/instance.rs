@@ -3,13 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hcl_edit::structure::Block;
-
 use crate::convert::convert;
-use crate::eval::Evaluation;
 use crate::module::Module;
 use crate::place::TextPlace;
-use crate::syntax::{Located, attribute};
+use crate::session::EvaluationSession;
+use crate::syntax::Declaration;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue};
 
@@ -74,19 +72,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// The instances of a block. A block whose `count` or `for_each` is not known has one, with an unknown key.
-pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Located<Block>) -> Vec<BlockInstance> {
+pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Declaration) -> Vec<BlockInstance> {
     let unknown = || vec![BlockInstance { key: InstanceKey::Unknown, name: None }];
-    module.evaluate(block, &BlockInstance::single(), |evaluation, block| {
-        if let Some(count) = attribute(block, "count") {
-            let value = evaluation.value(count);
-            return counted(&value).unwrap_or_else(unknown);
-        }
-        if let Some(for_each) = attribute(block, "for_each") {
-            let value = evaluation.value(for_each);
-            return each(evaluation, &value).unwrap_or_else(unknown);
-        }
-        vec![BlockInstance::single()]
-    })
+    let single = BlockInstance::single();
+    if let Some(count) = module.attribute(block, &single, "count") {
+        return counted(&count).unwrap_or_else(unknown);
+    }
+    if let Some(collection) = module.attribute(block, &single, "for_each") {
+        return each(module.session, &collection).unwrap_or_else(unknown);
+    }
+    vec![single]
 }
 
 fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
@@ -100,7 +95,7 @@ fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
     Some((0..count).map(instance).collect())
 }
 
-fn each(evaluation: &Evaluation<'_>, collection: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
+fn each(session: &EvaluationSession<'_>, collection: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
     let place = collection.place;
     let pairs: Vec<(Arc<str>, EvaluatedValue, EvaluatedValue)> = match &collection.data {
         Data::Map(_, members) | Data::Object(members) => members
@@ -119,7 +114,7 @@ fn each(evaluation: &Evaluation<'_>, collection: &EvaluatedValue) -> Option<Vec<
         }
         _ => return None,
     };
-    let is_bounded = pairs.len() <= MAX_INSTANCES && evaluation.session.spend(pairs.len());
+    let is_bounded = pairs.len() <= MAX_INSTANCES && session.spend(pairs.len());
     let instance = |(name, key, value): (Arc<str>, EvaluatedValue, EvaluatedValue)| {
         let each = object([("key", key), ("value", value)], place);
         BlockInstance { key: InstanceKey::Name(name), name: Some(("each", each)) }

@@ -2,6 +2,7 @@
 
 mod configuration;
 mod constraint;
+mod contents;
 mod convert;
 mod equality;
 mod eval;
@@ -27,7 +28,7 @@ pub use instance::InstanceKey;
 pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
 pub use session::{EvaluationBudget, FolderFiles};
-pub use syntax::{SyntaxProblem, is_configuration};
+pub use syntax::{SyntaxProblem, is_configuration, is_json};
 pub use text::{EvaluatedText, Piece};
 pub use types::{AttributeType, Type};
 pub use value::{

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use hcl_edit::expr::{Expression, TraversalOperator};
-use hcl_edit::structure::{Block, Structure};
+use hcl_edit::structure::Structure;
 use manifest::source::Span;
 
 use crate::constraint::VariableType;
@@ -16,7 +16,7 @@ use crate::instance::{BlockInstance, InstanceKey, instances};
 use crate::paths;
 use crate::place::TextPlace;
 use crate::session::EvaluationSession;
-use crate::syntax::{Located, ModuleSyntax, SyntaxProblem, attribute, header, is_hidden, parse};
+use crate::syntax::{Declaration, Located, ModuleSyntax, SyntaxProblem, parse};
 use crate::types::Type;
 use crate::value::{EvaluatedMember, EvaluatedMembers, EvaluatedValue};
 
@@ -130,6 +130,17 @@ impl<'s> Module<'s> {
         })
     }
 
+    /// The value of an attribute of a block.
+    pub(crate) fn attribute(
+        self: &Rc<Self>,
+        block: &Declaration,
+        instance: &BlockInstance,
+        name: &str,
+    ) -> Option<EvaluatedValue> {
+        let (part, expression) = block.attribute(name)?;
+        Some(self.evaluate(part, instance, |evaluation, _| evaluation.value(expression)))
+    }
+
     /// The value of a name, evaluated once. None within its own evaluation.
     fn memoized(memo: &Memo, name: &str, run: impl FnOnce() -> EvaluatedValue) -> Option<EvaluatedValue> {
         if let Some(known) = memo.borrow().get(name) {
@@ -141,26 +152,23 @@ impl<'s> Module<'s> {
         Some(value)
     }
 
-    fn variable_value(self: &Rc<Self>, name: &str, declaration: &Located<Block>) -> EvaluatedValue {
-        let place = header(&declaration.node, declaration.text);
-        self.evaluate(declaration, &BlockInstance::single(), |evaluation, block| {
-            let value = |expression: &Expression| evaluation.value(expression);
-            let of = attribute(block, "type")
-                .and_then(|of| VariableType::parse(of, &value))
-                .unwrap_or_else(VariableType::any);
-            if is_hidden(block) {
-                return EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), place);
-            }
-            let default = attribute(block, "default").map(value);
-            let is_nullable =
-                attribute(block, "nullable").is_none_or(|nullable| nullable.as_bool() != Some(false));
-            let given = self.argument(name).filter(|given| !given.is_null() || is_nullable);
-            let Some(value) = given.or(default) else {
-                return EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), place);
-            };
-            of.apply(&value).unwrap_or_else(|message| {
-                EvaluatedValue::failed(value.place, format!("Variable \"{name}\": {message}"))
+    fn variable_value(self: &Rc<Self>, name: &str, declaration: &Declaration) -> EvaluatedValue {
+        let of = declaration.attribute("type").and_then(|(part, of)| {
+            self.evaluate(part, &BlockInstance::single(), |evaluation, _| {
+                VariableType::parse(of, &|expression: &Expression| evaluation.value(expression))
             })
+        });
+        let of = of.unwrap_or_else(VariableType::any);
+        let unknown = || EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), declaration.header);
+        if declaration.is_hidden() {
+            return unknown();
+        }
+        let is_nullable = declaration.flag("nullable") != Some(false);
+        let given = self.argument(name).filter(|given| !given.is_null() || is_nullable);
+        let default = || self.attribute(declaration, &BlockInstance::single(), "default");
+        let Some(value) = given.or_else(default) else { return unknown() };
+        of.apply(&value).unwrap_or_else(|message| {
+            EvaluatedValue::failed(value.place, format!("Variable \"{name}\": {message}"))
         })
     }
 
@@ -171,31 +179,28 @@ impl<'s> Module<'s> {
             Arguments::Call { caller, name: call, instance } => {
                 let caller = caller.upgrade()?;
                 let call = caller.syntax.modules.get(call)?;
-                caller.evaluate(call, instance, |evaluation, block| {
-                    Some(evaluation.value(attribute(block, name)?))
-                })
+                caller.attribute(call, instance, name)
             }
         }
     }
 
     /// The folder and the declarations of a local module that this one calls.
-    pub(crate) fn local_module(&self, call: &Located<Block>) -> Option<(String, Rc<ModuleSyntax>)> {
-        let folder = local_folder(&self.folder, &call.node).filter(|_| self.depth < MAX_MODULES)?;
+    pub(crate) fn local_module(&self, call: &Declaration) -> Option<(String, Rc<ModuleSyntax>)> {
+        let folder = local_folder(&self.folder, call).filter(|_| self.depth < MAX_MODULES)?;
         let syntax = self.session.module(&folder);
         (!syntax.is_empty()).then_some((folder, syntax))
     }
 
     /// The value of an output, evaluated once.
-    fn output(self: &Rc<Self>, name: &str, expression: &Located<Expression>) -> EvaluatedValue {
-        let unknown = || {
-            let place = TextPlace::new(expression.text, Span::default());
-            EvaluatedValue::unknown(Type::Dynamic, &format!("{}{name}", self.prefix), place)
-        };
-        if self.syntax.sensitive_outputs.contains(name) {
+    fn output(self: &Rc<Self>, name: &str, output: &Declaration) -> EvaluatedValue {
+        let unknown =
+            || EvaluatedValue::unknown(Type::Dynamic, &format!("{}{name}", self.prefix), output.header);
+        if output.is_hidden() {
             return unknown();
         }
+        let value = || self.attribute(output, &BlockInstance::single(), "value").unwrap_or_else(unknown);
         // An output that needs itself is an error of Terraform's that other parts of the cycle have.
-        Self::memoized(&self.outputs, name, || self.value_of(expression)).unwrap_or_else(unknown)
+        Self::memoized(&self.outputs, name, value).unwrap_or_else(unknown)
     }
 
     /// The instances of a local module that this one calls; none if its source is elsewhere.
@@ -220,8 +225,8 @@ impl<'s> Module<'s> {
 }
 
 /// The folder of a local module that a module in a folder calls.
-pub(crate) fn local_folder(folder: &str, call: &Block) -> Option<String> {
-    let source = attribute(call, "source")?.as_str()?;
+pub(crate) fn local_folder(folder: &str, call: &Declaration) -> Option<String> {
+    let source = call.word("source")?;
     let is_local = source.starts_with("./") || source.starts_with("../");
     paths::join(folder, source).filter(|_| is_local)
 }
@@ -235,8 +240,8 @@ impl References for InModule<'_> {
         let declaration = module.syntax.variables.get(name)?;
         let value = Module::memoized(&module.variables, name, || module.variable_value(name, declaration));
         // An argument that needs itself, through an output, is an error of Terraform's that other parts of the cycle have.
-        let place = header(&declaration.node, declaration.text);
-        Some(value.unwrap_or_else(|| EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), place)))
+        let unknown = || EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), declaration.header);
+        Some(value.unwrap_or_else(unknown))
     }
 
     fn local(&self, name: &str, place: TextPlace) -> Option<EvaluatedValue> {
@@ -251,7 +256,7 @@ impl References for InModule<'_> {
     fn module(&self, name: &str, steps: Steps<'_>) -> Option<EvaluatedValue> {
         let module = &self.0;
         let call = module.syntax.modules.get(name)?;
-        let place = header(&call.node, call.text);
+        let place = call.header;
         let children = module.called(name)?;
         module.session.spend(children.len()).then(|| outputs(&children, steps, place))
     }
@@ -278,7 +283,7 @@ fn output_name<'t>(steps: Steps<'t>, key: &InstanceKey) -> Option<&'t str> {
 fn outputs(children: &ModuleInstances<'_>, steps: Steps<'_>, place: TextPlace) -> EvaluatedValue {
     let only = children.first().and_then(|(instance, _)| output_name(steps, &instance.key));
     let all = |module: &Rc<Module<'_>>| {
-        let output = |(name, output): (&String, &Located<Expression>)| {
+        let output = |(name, output): (&String, &Declaration)| {
             let value = module.output(name, output);
             (Arc::from(name.as_str()), EvaluatedMember { key: place, value })
         };

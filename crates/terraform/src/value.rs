@@ -391,6 +391,7 @@ impl EvaluatedValue {
 
 /// The text of a placeholder with a name.
 pub(crate) fn placeholder(name: &str) -> String {
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A string of JSON has its quotes escaped.
+    let name = name.replace("\\\"", "\"").split_whitespace().collect::<Vec<_>>().join(" ");
     if name.starts_with("${") { name } else { format!("${{{name}}}") }
 }

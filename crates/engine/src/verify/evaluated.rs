@@ -254,6 +254,29 @@ mod tests {
     }
 
     #[test]
+    fn fixes_values_in_json() {
+        let json = |spec: &str, body: &str| {
+            format!(
+                "{{\"resource\": {{\"kubernetes_manifest\": {{\"a\": {{\"manifest\": {{\n  \"apiVersion\": \"karpenter.k8s.aws/v1\", \"kind\": \"EC2NodeClass\",\n  \"metadata\": {{\"name\": \"x\"}}, \"spec\": {{{spec}}} }} }} }},\n  \"kubectl_manifest\": {{\"b\": {{\"yaml_body\": \"apiVersion: karpenter.k8s.aws/v1\\nkind: EC2NodeClass\\nmetadata: {{name: b}}\\nspec:\\n{body}\"}} }} }} }}\n"
+            )
+        };
+        for (spec, body, fixed_spec, fixed_body) in [
+            ("\"instanceProfile\": \"arn:a/b\"", "", "\"instanceProfile\": \"b\"", ""),
+            ("\"profiles\": [\"arn:a/b\", \"${1}\"]", "", "\"profiles\": [\"b\", \"${1}\"]", ""),
+            ("\"rename\": 1", "", "\"renamed\": 1", ""),
+            ("", "  instanceProfile: arn:a/b\\n", "", "  instanceProfile: b\\n"),
+        ] {
+            let (findings, offered, text) = fixed(&[("main.tf.json", &json(spec, body))]);
+            assert!(findings > 0 && offered == findings, "{spec} {body}: {findings}, {offered}");
+            assert_eq!(text, json(fixed_spec, fixed_body));
+        }
+        // A line of YAML cannot be added to a string of JSON.
+        let added = json("", "  add: 1\\n");
+        let (findings, offered, text) = fixed(&[("main.tf.json", &added)]);
+        assert_eq!((findings > 0, offered, text), (true, 0, added));
+    }
+
+    #[test]
     fn offers_no_fix_for_what_is_computed_or_used_elsewhere() {
         let value = "locals { value = \"arn:a/b\" }\n";
         for text in [

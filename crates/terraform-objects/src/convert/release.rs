@@ -106,7 +106,9 @@ fn parameters(name: &str, body: &BlockBody) -> Vec<DraftPart> {
         });
         DraftPart::object(members, block.place)
     });
-    let in_list = body.get(name).and_then(EvaluatedValue::items).unwrap_or_default();
+    // In JSON, a list of objects is blocks, too.
+    let has_blocks = body.blocks.iter().any(|block| block.kind == name);
+    let in_list = body.get(name).filter(|_| !has_blocks).and_then(EvaluatedValue::items).unwrap_or_default();
     let of_item = in_list.iter().map(|item| match item.members() {
         Some(members) => {
             let member = |(name, member): (&Arc<str>, &EvaluatedMember)| {

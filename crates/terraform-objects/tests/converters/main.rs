@@ -282,6 +282,73 @@ resource "helm_release" "nginx" {
 }
 
 #[test]
+fn configurations_in_json_have_the_places_of_their_values() {
+    let json = r#"{
+  "locals": { "name": "prod" },
+  "data": { "aws_iam_policy_document": { "a": {
+    "statement": { "actions": ["ec2:RunInstances"], "resources": ["*"],
+      "condition": [{ "test": "StringEquals", "variable": "aws:RequestTag/x", "values": ["${local.name}"] }] }
+  } } },
+  "resource": {
+    "kubectl_manifest": { "pool": {
+      "yaml_body": "${yamlencode({\"kind\": \"A\", \"name\": local.name})}"
+    }, "text": {
+      "yaml_body": "kind: B\nmetadata:\n  name: \"pool-${local.name}\"\n  labels: {a: ${module.eks.name}}\n"
+    } },
+    "kubernetes_manifest": { "b": { "manifest": { "kind": "C", "name": "${local.name}", "none": null } } },
+    "helm_release": { "karpenter": { "chart": "karpenter", "version": "1.6.2",
+      "set": [{ "name": "settings.x", "value": "y" }],
+      "dynamic": { "set": { "for_each": { "k": "v" }, "content": { "name": "${set.key}", "value": "${set.value}" } } } } },
+    "aws_iam_policy": { "karpenter": { "policy": "${data.aws_iam_policy_document.a.json}" } }
+  }
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf.json", json)], &[]), @r#"
+    --- main.tf.json:9
+    .kind = "A" @9:46 from "\"A\\"
+    .name = "prod" @9:62 from "local.name"
+    --- main.tf.json:11
+    .kind = "B" @11:27
+    .metadata.name = "pool-prod" @11:49 from "\\\"pool-${local.name}\\\""
+    .metadata.labels.a = "${module.eks.name}" @11:87
+    --- main.tf.json:13
+    .kind = "C" @13:59
+    .name = "prod" @13:75 from "local.name"
+    --- main.tf.json:14
+    .resource.helm_release.karpenter.chart = "karpenter" @14:47
+    .resource.helm_release.karpenter.version = "1.6.2" @14:71
+    .resource.helm_release.karpenter.set.0.name = "settings.x" @15:25
+    .resource.helm_release.karpenter.set.0.value = "y" @15:48
+    .resource.helm_release.karpenter.set.1.name = "k" @16:79 from "set.key"
+    .resource.helm_release.karpenter.set.1.value = "v" @16:102 from "set.value"
+    --- main.tf.json:17
+    .Resources.karpenter.Type = "AWS::IAM::ManagedPolicy" @17:25 from "\"karpenter\""
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Effect = "Allow" @4:5 from "\"statement\""
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Action.0 = "ec2:RunInstances" @4:32
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Resource.0 = "*" @4:67
+    .Resources.karpenter.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:RequestTag/x.0 = "prod" @5:93 from "local.name"
+    "#);
+}
+
+#[test]
+fn override_files_replace_values_at_their_own_place() {
+    let main = "resource \"kubernetes_manifest\" \"a\" {\n  manifest = { kind = local.kind }\n}\nlocals { kind = \"A\" }\n";
+    let files = [("main.tf", main), ("override.tf", "locals { kind = \"B\" }\n")];
+    assert_snapshot!(shown(&files, &[]), @r#"
+    --- main.tf:2
+    .kind = "B" @2:23 from "local.kind"
+    "#);
+    let body = "resource \"kubernetes_manifest\" \"a\" {\n  manifest = { kind = \"C\" }\n}\n";
+    let files = [("main.tf", main), ("x_override.tf", body), ("y_override.tf.json", "{\"a\": ")];
+    assert_snapshot!(shown(&files, &[]), @r#"
+    --- x_override.tf:2
+    .kind = "C" @2:23
+    --- y_override.tf.json:1
+    Unreadable { at: 0, error: Json(Unclosed('{', '}')) }
+    "#);
+}
+
+#[test]
 fn sensitive_parameters_of_a_release_are_placeholders() {
     let text = r#"resource "helm_release" "a" {
   chart = "karpenter"

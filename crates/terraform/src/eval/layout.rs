@@ -9,6 +9,7 @@ use hcl_edit::template::{Directive, Element, HeredocTemplate, StringTemplate, St
 use manifest::source::{Source, Span};
 
 use crate::place::{TextNumber, TextPlace};
+use crate::syntax::is_json;
 use crate::text::{EvaluatedText, TextBuilder};
 
 /// The literals of a template as they count, by the byte at which each starts.
@@ -27,10 +28,29 @@ enum Token {
     Other,
 }
 
+/// Escapes of a literal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    /// `$${` and `%%{` only.
+    Templates,
+    /// Those and the ones with a backslash, of HCL and of JSON.
+    Quoted,
+    /// The same, in a text in which JSON escapes them again: a string within an expression within a string of JSON.
+    Inner,
+}
+
+impl Escapes {
+    /// The escapes of a string in quotes that starts at a byte.
+    fn of_string(source: &Source, start: usize) -> Self {
+        let before = start.checked_sub(1).and_then(|before| source.text().as_bytes().get(before));
+        if before == Some(&b'\\') { Self::Inner } else { Self::Quoted }
+    }
+}
+
 struct Tokens<'s> {
     source: &'s Source,
     text: TextNumber,
-    is_quoted: bool,
+    escapes: Escapes,
     list: Vec<Token>,
     trims_next: bool,
 }
@@ -38,21 +58,22 @@ struct Tokens<'s> {
 impl TemplateLayout {
     /// The literals of a template file.
     pub(crate) fn of_template(template: &Template, source: &Source, text: TextNumber) -> Self {
-        let mut tokens = Tokens::new(source, text, false);
+        let mut tokens = Tokens::new(source, text, Escapes::Templates);
         tokens.add(template.iter());
         tokens.finish(false)
     }
 
     /// The literals of a string in quotes.
     pub(crate) fn of_string(template: &StringTemplate, source: &Source, text: TextNumber) -> Self {
-        let mut tokens = Tokens::new(source, text, true);
+        let start = template.span().map_or(0, |span| span.start);
+        let mut tokens = Tokens::new(source, text, Escapes::of_string(source, start));
         tokens.add(template.iter());
         tokens.finish(false)
     }
 
     /// The literals of a here-document; `<<-` removes the indentation that its lines share.
     pub(crate) fn of_heredoc(heredoc: &HeredocTemplate, source: &Source, place: TextPlace) -> Self {
-        let mut tokens = Tokens::new(source, place.text, false);
+        let mut tokens = Tokens::new(source, place.text, Escapes::Templates);
         tokens.add(heredoc.template.iter());
         tokens.finish(place.span().text(source.text()).starts_with("<<-"))
     }
@@ -64,8 +85,8 @@ impl TemplateLayout {
 }
 
 impl<'s> Tokens<'s> {
-    fn new(source: &'s Source, text: TextNumber, is_quoted: bool) -> Self {
-        Self { source, text, is_quoted, list: Vec::new(), trims_next: false }
+    fn new(source: &'s Source, text: TextNumber, escapes: Escapes) -> Self {
+        Self { source, text, escapes, list: Vec::new(), trims_next: false }
     }
 
     fn add<'t>(&mut self, elements: impl Iterator<Item = &'t Element>) {
@@ -110,10 +131,10 @@ impl<'s> Tokens<'s> {
     fn literal(&mut self, span: core::ops::Range<usize>) {
         let whole = self.source.text().get(span.clone()).unwrap_or_default();
         let mut start = span.start;
-        for line in whole.split_inclusive('\n') {
+        for line in self.lines(whole) {
             let place = TextPlace::new(self.text, Span::new(start, start + line.len()));
             let mut text = TextBuilder::default();
-            decode(line, place, self.is_quoted, &mut text);
+            decode(line, place, self.escapes, &mut text);
             if core::mem::take(&mut self.trims_next) {
                 let decoded = text.finish();
                 let kept = decoded.as_str().len() - decoded.as_str().trim_start().len();
@@ -123,6 +144,24 @@ impl<'s> Tokens<'s> {
             self.list.push(Token::Line { literal: span.start, text });
             start += line.len();
         }
+    }
+
+    /// The lines of a literal. In a string of JSON, a line ends at an escape.
+    fn lines<'t>(&self, literal: &'t str) -> Vec<&'t str> {
+        if self.escapes != Escapes::Quoted || !is_json(self.source.name()) {
+            return literal.split_inclusive('\n').collect();
+        }
+        let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
+        while let Some(rest) = literal.get(at..).filter(|rest| !rest.is_empty()) {
+            let (char, length) = if rest.starts_with('\\') { unescape(rest) } else { next_char(rest) };
+            at += length;
+            if char == "\n" {
+                lines.extend(literal.get(start..at));
+                start = at;
+            }
+        }
+        lines.extend(literal.get(start..).filter(|rest| !rest.is_empty()));
+        lines
     }
 
     fn finish(mut self, is_flush: bool) -> TemplateLayout {
@@ -178,40 +217,75 @@ pub(super) fn quoted(source: &Source, place: TextPlace) -> EvaluatedText {
     let span = place.span();
     let inner = Span::new(span.start + 1, span.end.saturating_sub(1).max(span.start + 1));
     let mut text = TextBuilder::default();
-    decode(inner.text(source.text()), TextPlace::new(place.text, inner), true, &mut text);
+    let escapes = Escapes::of_string(source, span.start);
+    decode(inner.text(source.text()), TextPlace::new(place.text, inner), escapes, &mut text);
     text.finish()
 }
 
-/// Resolves the escapes of a literal: `$${` and `%%{`, in quotes also those with a backslash.
-fn decode(literal: &str, place: TextPlace, is_quoted: bool, into: &mut TextBuilder) {
-    let mut start = 0;
-    let mut at = 0;
-    let verbatim = |from: usize, to: usize, into: &mut TextBuilder| {
-        into.push(literal.get(from..to).unwrap_or_default(), place.part(from, to), true);
-    };
-    while let Some(rest) = literal.get(at..).filter(|rest| !rest.is_empty()) {
-        let (escaped, length) = if rest.starts_with("$${") {
-            ("${".to_owned(), 3)
+/// Resolves the escapes of a literal.
+fn decode(literal: &str, place: TextPlace, escapes: Escapes, into: &mut TextBuilder) {
+    let mut whole = TextBuilder::default();
+    whole.push(literal, place, true);
+    let mut text = whole.finish();
+    if escapes == Escapes::Inner && literal.contains('\\') {
+        let mut json = TextBuilder::default();
+        resolve(&text, place, |rest| rest.starts_with('\\').then(|| unescape(rest)), &mut json);
+        text = json.finish();
+    }
+    let escape = |rest: &str| {
+        if rest.starts_with("$${") {
+            Some(("${".to_owned(), 3))
         } else if rest.starts_with("%%{") {
-            ("%{".to_owned(), 3)
-        } else if is_quoted && rest.starts_with('\\') {
-            unescape(rest)
+            Some(("%{".to_owned(), 3))
         } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            (escapes != Escapes::Templates && rest.starts_with('\\')).then(|| unescape(rest))
+        }
+    };
+    resolve(&text, place, escape, into);
+}
+
+/// Adds a text with the characters that its escapes are.
+fn resolve(
+    text: &EvaluatedText,
+    place: TextPlace,
+    escape: impl Fn(&str) -> Option<(String, usize)>,
+    into: &mut TextBuilder,
+) {
+    let literal = text.as_str();
+    let (mut start, mut at) = (0, 0);
+    while let Some(rest) = literal.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some((escaped, length)) = escape(rest) else {
+            at += next_char(rest).1;
             continue;
         };
-        verbatim(start, at, into);
-        into.push(&escaped, place.part(at, at + length), false);
+        into.push_range(text, start, at);
+        into.push(&escaped, text.place_of(at, at + length).unwrap_or(place), false);
         at += length;
         start = at;
     }
-    verbatim(start, literal.len(), into);
+    into.push_range(text, start, literal.len());
+}
+
+/// The first character of a text, and its length.
+fn next_char(text: &str) -> (String, usize) {
+    text.chars().next().map_or((String::new(), 1), |char| (char.to_string(), char.len_utf8()))
 }
 
 /// The character of an escape at the start of a text, and the length of the escape.
 fn unescape(text: &str) -> (String, usize) {
+    let number = |start: usize, digits: usize| {
+        text.get(start..start + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok())
+    };
     let code = |digits: usize| {
-        let code = text.get(2..2 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let code = number(2, digits);
+        // JSON has two halves of a character beyond 16 bits.
+        let low = number(8, 4).filter(|_| text.get(6..8) == Some("\\u"));
+        if digits == 4
+            && let (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) = (code, low)
+        {
+            let char = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+            return (char.unwrap_or(char::REPLACEMENT_CHARACTER).to_string(), 12);
+        }
         let char = code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
         (char.to_string(), 2 + digits)
     };
@@ -219,6 +293,8 @@ fn unescape(text: &str) -> (String, usize) {
         Some('n') => ("\n".to_owned(), 2),
         Some('r') => ("\r".to_owned(), 2),
         Some('t') => ("\t".to_owned(), 2),
+        Some('b') => ("\u{8}".to_owned(), 2),
+        Some('f') => ("\u{c}".to_owned(), 2),
         Some('u') => code(4),
         Some('U') => code(8),
         Some(other) => (other.to_string(), 1 + other.len_utf8()),

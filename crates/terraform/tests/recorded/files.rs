@@ -15,6 +15,12 @@ impl Folder {
         add(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), "", &mut files);
         Self(files)
     }
+
+    /// The folder with one more file.
+    pub(crate) fn with(mut self, name: &str, text: String) -> Self {
+        self.0.insert(name.to_owned(), Arc::new(Source::new(name, text)));
+        self
+    }
 }
 
 fn add(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Arc<Source>>) {

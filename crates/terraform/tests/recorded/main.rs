@@ -1,8 +1,9 @@
 //! Answers of `terraform console` (`README.md`).
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 mod files;
+mod syntax;
 
 use std::io::Read as _;
 
@@ -93,6 +94,53 @@ fn says_what_terraform_says_or_nothing() {
     assert!(differences.is_empty(), "{} of {} differ:\n{shown}", differences.len(), rows.len());
     // The rest is what the functions do not evaluate, such as hashes.
     assert!(known * 100 >= all * 90, "{known} of {all} known");
+}
+
+/// A string of JSON: as `serde_json` writes it, and as Go does, which escapes what HTML would read.
+fn json_string(text: &str, is_of_go: bool) -> String {
+    let json = serde_json::to_string(text).unwrap();
+    if !is_of_go {
+        return json;
+    }
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+#[test]
+fn says_the_same_in_json() {
+    let folder = Folder::read("tests/recorded/configuration");
+    let all = recorded();
+    let texts: Vec<&str> = all.iter().map(|row| row.expression.as_str()).collect();
+    // The parser ends at the first file that it refuses.
+    let native = evaluate_expressions("", &folder, &texts);
+    // The file itself is in the answer to one expression.
+    let is_same = |row: &Row| row.expression != "fileset(\".\", \"**/*.json\")";
+    let rows: Vec<(&Row, EvaluatedValue)> = all
+        .iter()
+        .zip(native)
+        .filter_map(|(row, value)| Some((row, value.ok()?)))
+        .filter(|(row, _)| is_same(row))
+        .collect();
+    let local = |(index, (row, _)): (usize, &(&Row, EvaluatedValue))| {
+        let text = json_string(&format!("${{{}}}", row.expression), index % 2 == 0);
+        format!("    \"json{index}\": {text}")
+    };
+    let locals: Vec<String> = rows.iter().enumerate().map(local).collect();
+    let folder =
+        folder.with("json.tf.json", format!("{{\n  \"locals\": {{\n{}\n  }}\n}}\n", locals.join(",\n")));
+    let names: Vec<String> = (0..rows.len()).map(|index| format!("local.json{index}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut differences = Vec::new();
+    for ((row, native), value) in rows.iter().zip(evaluate_expressions("", &folder, &names)) {
+        if let Some(difference) = difference(row, &value) {
+            differences.push(format!("{}: {difference}", row.expression));
+        } else if native.knowledge() == Knowledge::Known
+            && value.is_ok_and(|value| value.knowledge() > Knowledge::Known)
+        {
+            differences.push(format!("{}: not known in JSON", row.expression));
+        }
+    }
+    let shown = differences.get(..differences.len().min(40)).unwrap_or_default().join("\n");
+    assert!(differences.is_empty(), "{} of {} differ:\n{shown}", differences.len(), rows.len());
 }
 
 #[test]

@@ -1,0 +1,3 @@
+locals {
+  from_json = local.literal
+}

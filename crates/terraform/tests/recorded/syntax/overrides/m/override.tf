@@ -1,0 +1,3 @@
+output "out" {
+  value = "overridden ${var.in}/${var.kept}"
+}
