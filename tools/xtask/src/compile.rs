@@ -106,7 +106,8 @@ impl ModuleBuild {
         ensure!(fetch.status().context("cargo fetch")?.success(), "cargo fetch failed");
         let mut build = Command::new(&cargo);
         build.args(["rustc", "--locked", "--target", self.target, "--profile", self.profile]);
-        // Cargo skips link-time optimisation for a package that is also built as a Rust library.
+        // The packages are libraries for Cargo. If they were modules too, a package that depends on one would compile all crates
+        // for linking without optimisation as well, and Cargo would skip link-time optimisation.
         build.args(["--package", self.package, "--lib", "--crate-type", "cdylib"]);
         build.arg("--message-format=json-render-diagnostics").current_dir(workspace);
         build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", remapping()?);
