@@ -52,6 +52,7 @@ fn check_options(
     settings.set_selection(&choice.select, &choice.ignore);
     let baseline = choice.baseline.map(BaselineUse::Read);
     let mut input = input.into_options(choice.exclude, output.stdin_filename.take(), bounds);
+    input.include_docs = choice.include_docs;
     if input.paths.is_empty() && input.clusters.is_empty() && input.helm_values.is_empty() {
         input.paths.push(PathBuf::from("."));
     }
@@ -110,6 +111,7 @@ impl InputFlags {
             allow_empty: self.allow_empty,
             limits: bounds.limits(),
             max_walked: usize::MAX,
+            include_docs: false,
         }
     }
 }

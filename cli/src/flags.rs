@@ -81,6 +81,10 @@ pub(crate) struct ChoiceFlags {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
+    /// Check also the manifests in the code blocks of the Markdown files of folders. A file that is named is always read.
+    #[arg(long)]
+    pub(crate) include_docs: bool,
+
     /// Folder in which files outside of the input are read, but not reported, if a kustomization refers to them [default: the
     /// repository of the kustomization].
     #[arg(long, value_name = "DIR")]

@@ -32,6 +32,8 @@ pub(crate) struct InputOptions {
     pub(crate) limits: Limits,
     /// Maximum number of files and folders to look at in each folder.
     pub(crate) max_walked: usize,
+    /// Whether the Markdown files of folders are inputs.
+    pub(crate) include_docs: bool,
 }
 
 /// Config file of a run.
@@ -160,6 +162,7 @@ impl Default for InputOptions {
             allow_empty: false,
             limits: Limits::DEFAULT,
             max_walked: usize::MAX,
+            include_docs: false,
         }
     }
 }

@@ -25,6 +25,7 @@ mod hash;
 mod kustomize;
 mod lsp;
 mod pipes;
+mod places;
 mod plan;
 mod plan_base;
 mod plan_snapshot;

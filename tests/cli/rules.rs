@@ -174,6 +174,8 @@ fn prints_help_of_a_command_and_version() {
           --ignore <RULE,…>        Report all but these rules or families
           --exclude <PATTERN>      Skip files and folders that match this pattern, written as in
                                    .gitignore; may be repeated
+          --include-docs           Check also the manifests in the code blocks of the Markdown files of
+                                   folders. A file that is named is always read
           --root <DIR>             Folder in which files outside of the input are read, but not
                                    reported, if a kustomization refers to them [default: the repository
                                    of the kustomization]

@@ -33,7 +33,8 @@ pub(crate) fn by_cluster(
 ) -> Vec<ClusterInputs> {
     let base = &config.base;
     let stdin_filename = input.stdin_filename.as_deref();
-    let search = Search { base, excluded, stdin_filename, wanted, max_walked: input.max_walked };
+    let InputOptions { max_walked, include_docs, .. } = *input;
+    let search = Search { base, excluded, stdin_filename, wanted, max_walked, include_docs };
     let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
     if !input.paths.is_empty() {

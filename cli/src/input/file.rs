@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cluster::evidence::mentions_karpenter;
 use manifest::limits::Limits;
-use manifest::{Encoding, File, FileKind, ReadOptions};
+use manifest::source::Span;
+use manifest::{Document, Encoding, File, FileKind, ReadOptions, is_markdown};
 use objects::embedded::READ_OPTIONS;
 
 use super::base::BaseFolder;
@@ -175,7 +176,11 @@ impl InputFile {
         let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
-        let file = File { kind: self.kind, is_relevant, ..without_comments.unwrap_or(file) };
+        let mut file = File { kind: self.kind, is_relevant, ..without_comments.unwrap_or(file) };
+        if self.is_named && file.documents.is_empty() && is_markdown(&self.name) {
+            let reason = "Markdown, not checked: no manifest in a code block".to_owned();
+            file.documents.push(Document::Unevaluated { span: Span::whole(file.source.text()), reason });
+        }
         Loaded { file, path, is_stdin: self.is_stdin(), encoding }
     }
 

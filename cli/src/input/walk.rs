@@ -51,6 +51,16 @@ pub(super) struct Search<'s> {
     pub(super) wanted: Wanted,
     /// Maximum number of files and folders to look at in each folder.
     pub(super) max_walked: usize,
+    /// Whether Markdown files are inputs.
+    pub(super) include_docs: bool,
+}
+
+impl Search<'_> {
+    /// Whether a folder walk takes a file with this path.
+    fn takes(&self, path: &Path) -> bool {
+        let is_doc = || self.include_docs && path.to_str().is_some_and(manifest::is_markdown);
+        self.wanted == Wanted::Texts || is_manifest(path) || is_doc()
+    }
 }
 
 /// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
@@ -191,7 +201,7 @@ fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Ga
                 if !is_file || is_of_karpwarden(path) {
                     continue;
                 }
-                if wanted == Wanted::Texts || is_manifest(path) {
+                if search.takes(path) {
                     inputs.push(InputFile::file(entry.into_path(), folder, base));
                 } else {
                     unread.push(base.name(path));
@@ -205,9 +215,7 @@ fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Ga
                 let path = path.as_deref().unwrap_or(folder);
                 if !is_dangling_link(path) {
                     inputs.push(InputFile::unreadable(path, reason, base));
-                } else if (wanted == Wanted::Texts || is_manifest(path))
-                    && !search.excluded.matches(path, false)
-                {
+                } else if search.takes(path) && !search.excluded.matches(path, false) {
                     inputs.push(InputFile::dangling_link(path, base));
                 }
             }

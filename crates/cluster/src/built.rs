@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use ids::{Id as _, ids};
 use kustomize::{BuildOutcome, Builds, BuiltObject, Overlay, Patches};
 use manifest::limits::Limits;
-use manifest::tree::NodeId;
-use manifest::{Document, File, FileKind, FileNumber};
+use manifest::tree::{Node, NodeId};
+use manifest::{Document, File, FileKind, FileNumber, is_markdown};
 use objects::object::Object;
+use objects::type_meta::TypeMeta;
 
 use crate::files::Cluster;
 use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
@@ -145,6 +146,9 @@ impl BuiltCluster {
             let is_named = !is_built && kustomize::is_named_patch(file.source.name(), tree.root());
             if is_named || kustomize::looks_like_patch(tree.root()) {
                 return Some("patch, not checked: check the object that it changes".to_owned());
+            }
+            if is_markdown(file.source.name()) && is_excerpt(tree.root()) {
+                return Some("part of an object in a code block, not checked".to_owned());
             }
         }
         let all: Vec<Version> = self.versions_in(document).copied().collect();
@@ -287,6 +291,13 @@ fn variants(
 }
 
 /// Up to three names in back-ticks.
+/// Whether a document in a code block shows only a part of an object: a field is absent that a whole object needs.
+fn is_excerpt(root: Node<'_>) -> bool {
+    let is_nameless = ["name", "generateName"].iter().all(|name| root.at_path(&["metadata", name]).is_none());
+    let is_object = root.get("apiVersion").is_some() && root.get("items").is_none();
+    is_object && (is_nameless || kustomize::is_part(root) || TypeMeta::of(root).may_be_patch())
+}
+
 fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MAX_NAMED_OVERLAYS).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MAX_NAMED_OVERLAYS);

@@ -1,20 +1,23 @@
 //! The other objects that a rule compares an object with: the objects of its overlay, its environment or its cluster; and the check
 //! of an object among them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use answers::report::ReportedEnvironments;
 use cluster::charts::LocalCharts;
 use cluster::environments::Environments;
 use cluster::evidence::KarpenterEvidence;
-use cluster::ids::OverlayId;
+use cluster::ids::{FileId, OverlayId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
 use cluster::inventory::Inventory;
-use manifest::parallel;
 use manifest::source::certain;
+use manifest::{is_markdown, parallel};
 use rule::Rule;
+use rule::classification::Severity;
 use rule::context::Context;
+use rule::finding::Finding;
 use rule::registry::Registry;
 use rule::settings::Settings;
 
@@ -51,6 +54,8 @@ struct Inventories<'d> {
     /// The objects of each overlay of each cluster.
     overlays: Vec<BTreeMap<OverlayId, Inventory<'d>>>,
     environments: Environments<'d>,
+    /// The objects of each Markdown file. Its examples belong to no cluster, so other files do not see them.
+    documentation: BTreeMap<FileId, Inventory<'d>>,
     /// The evidence of Karpenter in each cluster.
     evidence: Vec<KarpenterEvidence<'d>>,
 }
@@ -86,10 +91,14 @@ impl<'c, 'd> Surroundings<'c, 'd> {
         let before_v1 = self.checking.pins.version_of(file, name).before_v1;
         let charts = file.cluster.item_of(self.checking.charts)?;
         let context = self.now.context(one, &settings)?.before_v1(before_v1).with_charts(charts);
-        check_one(self.checking.registry, rules, &context, || {
+        let mut outcome = check_one(self.checking.registry, rules, &context, || {
             let context = self.before.as_ref()?.context(&one.stored()?, &settings)?;
             Some(context.before_v1(before_v1))
-        })
+        })?;
+        if is_markdown(name) {
+            outcome.findings.iter_mut().for_each(weaken_comparison);
+        }
+        Some(outcome)
     }
 
     /// The environments, for the report.
@@ -102,6 +111,8 @@ impl<'c, 'd> Surroundings<'c, 'd> {
 impl<'d> Inventories<'d> {
     fn of(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
         let is_complete = settings.complete_inventory;
+        let (objects, documentation) = without_documentation(input, objects);
+        let objects = objects.as_ref();
         let (mut inventories, mut overlays) = (Vec::new(), Vec::new());
         for (id, cluster) in input.clusters() {
             let own = objects.in_cluster(id);
@@ -112,7 +123,7 @@ impl<'d> Inventories<'d> {
         }
         let environments = environments(input, objects, settings);
         let evidence = input.clusters().map(|(_, cluster)| KarpenterEvidence::of(&cluster.files)).collect();
-        Self { clusters: inventories, overlays, environments, evidence }
+        Self { clusters: inventories, overlays, environments, documentation, evidence }
     }
 
     /// The inventories that most rules ask: of the environments, or else of the clusters, and of the overlays.
@@ -132,6 +143,9 @@ impl<'d> Inventories<'d> {
         let context = |inventory, clusters| {
             Context::new(settings, inventory, clusters, one.object, true).with_evidence(evidence)
         };
+        if let Some(own) = self.documentation.get(&file) {
+            return Some(context(own, core::slice::from_ref(own)));
+        }
         let of_overlay = id.item_of(&self.overlays).zip(one.overlay);
         if let Some(own) = of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
             // The inventory of the cluster also holds the objects of its other overlays.
@@ -141,6 +155,35 @@ impl<'d> Inventories<'d> {
             return Some(context(own, core::slice::from_ref(own)).among_environments(cluster));
         }
         Some(context(cluster, &self.clusters))
+    }
+}
+
+/// The objects outside of Markdown files, and the inventory of each Markdown file.
+fn without_documentation<'o, 'd>(
+    input: Input<'d>,
+    objects: &'o Objects<'d>,
+) -> (Cow<'o, Objects<'d>>, BTreeMap<FileId, Inventory<'d>>) {
+    let is_example = |one: &InputObject<'d>| {
+        input.file(one.document.file).is_some_and(|file| is_markdown(file.source.name()))
+    };
+    let (examples, others): (Vec<_>, Vec<_>) = objects.as_slice().iter().copied().partition(is_example);
+    if examples.is_empty() {
+        return (Cow::Borrowed(objects), BTreeMap::new());
+    }
+    let mut by_file = BTreeMap::<FileId, Vec<_>>::new();
+    for one in examples {
+        by_file.entry(one.document.file).or_default().push(one.object);
+    }
+    let inventory = |(file, objects)| (file, Inventory::new("", objects, false));
+    let mut all = Objects::default();
+    all.extend(others);
+    (Cow::Owned(all), by_file.into_iter().map(inventory).collect())
+}
+
+/// Lowers a finding that may compare an object with another one: the examples of a text may be alternatives.
+fn weaken_comparison(finding: &mut Finding<'_>) {
+    if !finding.rule.inventory.is_empty() {
+        finding.severity = finding.severity.max(Severity::Info);
     }
 }
 

@@ -35,7 +35,7 @@ use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
 use steps::Steps;
 
-pub use patches::{Patches, is_named_patch, looks_like_patch};
+pub use patches::{Patches, is_named_patch, is_part, looks_like_patch};
 pub use path::KUSTOMIZATION_FILES;
 
 /// Steps that all builds may take for each node of the limits.

@@ -70,8 +70,14 @@ pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let folder = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
     let is_called_patch = name.split(['-', '_', '.']).any(|word| word == "patch") || folder == "patches";
-    let lacks = |path: &[&str]| root.at_path(path).is_none();
-    let is_partial = match root.str_at(&["kind"]) {
+    is_called_patch && is_part(root)
+}
+
+/// Whether a document is only a part of an object: a NodePool, an EC2NodeClass or a PodDisruptionBudget without fields that every
+/// complete one has.
+pub fn is_part(root: Node<'_>) -> bool {
+    let lacks = |path: &[&str]| root.at_path(path).is_none_or(Node::is_null);
+    match root.str_at(&["kind"]) {
         Some("NodePool") => {
             lacks(&["spec", "template", "spec", "nodeClassRef"])
                 || lacks(&["spec", "template", "spec", "requirements"])
@@ -82,8 +88,7 @@ pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
         }
         Some("PodDisruptionBudget") => lacks(&["spec", "selector"]),
         _ => false,
-    };
-    is_called_patch && is_partial
+    }
 }
 
 fn has_directive(node: Node<'_>) -> bool {

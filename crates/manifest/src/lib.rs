@@ -16,6 +16,9 @@ mod yaml;
 
 pub use encoding::Encoding;
 pub use error::ReadError;
-pub use file::{Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, is_terraform};
-pub use options::{HoldsDocument, ReadOptions};
+pub use file::{
+    CodeBlock, Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, code_blocks, is_markdown,
+    is_terraform,
+};
+pub use options::{HoldsDocument, IsManifest, ReadOptions};
 pub use yaml::YamlProblem;

@@ -12,14 +12,21 @@ pub struct ReadOptions {
     /// for every string of YAML that is not plain, and parse the document below the node of the string: [`Node::embedded`]. The
     /// nodes above the string are known, the nodes after it are not yet.
     pub holds_document: HoldsDocument,
+    /// Whether the root of a document in a text of another purpose, such as a code block of Markdown or a script in a string, is a
+    /// manifest. Other documents of such texts are left out.
+    pub is_manifest: IsManifest,
 }
 
 /// Whether a string holds a document.
 pub type HoldsDocument = fn(Node<'_>) -> bool;
 
+/// Whether the root of a document is a manifest.
+pub type IsManifest = fn(Node<'_>) -> bool;
+
 impl ReadOptions {
-    /// The default bounds, and no documents within strings.
-    pub const DEFAULT: Self = Self { limits: Limits::DEFAULT, holds_document: |_| false };
+    /// The default bounds, no documents within strings, and every mapping is a manifest.
+    pub const DEFAULT: Self =
+        Self { limits: Limits::DEFAULT, holds_document: |_| false, is_manifest: |root| root.is_mapping() };
 }
 
 impl Default for ReadOptions {

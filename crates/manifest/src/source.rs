@@ -149,6 +149,12 @@ impl Source {
         certain(self.text.get(byte..))
     }
 
+    /// The lines of a span, from the start of its first line. The lines of a literal block scalar have its indentation.
+    pub(crate) fn lines_of_block(&self, span: Span) -> Span {
+        let start = self.before(span.start).rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        Span::new(start, span.end)
+    }
+
     /// Converts a byte offset. An offset beyond the end counts as the end, an offset inside a character as its start.
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);

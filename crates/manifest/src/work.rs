@@ -68,7 +68,7 @@ mod tests {
 
     /// Options that read a document within each string below the key `held`.
     const OPTIONS: ReadOptions =
-        ReadOptions { limits: Limits::DEFAULT, holds_document: |string| string.key().starts_with("held") };
+        ReadOptions { holds_document: |string| string.key().starts_with("held"), ..ReadOptions::DEFAULT };
 
     /// A document whose aliases make as many values of few bytes as they may.
     fn laughs(levels: usize) -> String {

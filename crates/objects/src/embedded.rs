@@ -4,8 +4,18 @@ use manifest::ReadOptions;
 use manifest::limits::Limits;
 use manifest::tree::Node;
 
+use crate::object::Object;
+use crate::type_meta::TypeMeta;
+
 /// Options that read the documents within the strings of Kubernetes objects, with the default bounds.
-pub const READ_OPTIONS: ReadOptions = ReadOptions { limits: Limits::DEFAULT, holds_document };
+pub const READ_OPTIONS: ReadOptions = ReadOptions { limits: Limits::DEFAULT, holds_document, is_manifest };
+
+/// Whether a document in a code block of Markdown, or in a script in a string, has objects.
+fn is_manifest(root: Node<'_>) -> bool {
+    let keys = TypeMeta::of(root);
+    let is_typed = keys.api_version.is_written() && keys.kind.is_written();
+    is_typed || (!keys.is_broken_object() && !Object::all(root.tree()).is_empty())
+}
 
 fn holds_document(string: Node<'_>) -> bool {
     match string.key() {

@@ -150,7 +150,7 @@ impl<'d> TypeMeta<'d> {
 
     /// Whether the mapping may change a part of a built-in object, as a patch does, because a field is absent that a whole object
     /// needs.
-    fn may_be_patch(self) -> bool {
+    pub fn may_be_patch(self) -> bool {
         let Some(known) = self.built_in() else { return false };
         known.required.iter().any(|path| self.root.at_path(path).is_none())
     }

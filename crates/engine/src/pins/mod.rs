@@ -4,7 +4,7 @@
 //! any, including the folders below it. If these pins disagree, the file has no version. A release in the settings takes
 //! precedence over every pin.
 //!
-//! Texts beside the manifests, such as scripts ([`FileKind::TextOnly`]), count only where no folder above the file has a pin in the input.
+//! Texts beside the manifests, such as scripts ([`FileKind::TextOnly`]) and Markdown, count only where no folder above the file has a pin in the input.
 
 mod agreement;
 mod placed;
@@ -15,9 +15,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::release::{PinnedRelease, PinnedVersion, Release};
-use manifest::{Document, File, FileKind};
+use manifest::{Document, File, FileKind, is_markdown};
 use objects::type_meta::TypeMeta;
-use objects::version_pin::{TextPin, pins, pins_beside, pins_in_text};
+use objects::version_pin::{TextPin, pins, pins_beside};
 
 use agreement::{Agreement, FoundPin, PinsOfParts};
 use answers::report::ReportedPin;
@@ -97,7 +97,8 @@ impl<'c> Pins<'c> {
             let own = pins_of_file(id, file, &mut self.documents);
             let is_input = !file.kind.is_text();
             if !own.is_empty() {
-                let known = if is_input { &mut by_folder } else { &mut beside };
+                let is_beside = !is_input || is_markdown(file.source.name());
+                let known = if is_beside { &mut beside } else { &mut by_folder };
                 for folder in folders_of(file.source.name()) {
                     known.entry(folder).or_default().add(own);
                 }
@@ -251,9 +252,8 @@ fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -
 fn text_pins(file: &File) -> Vec<TextPin> {
     let text = file.source.text();
     match file.kind {
-        FileKind::TextOnly => pins_beside(text, file.source.name()),
         FileKind::ChartText => Vec::new(),
-        _ => pins_in_text(text),
+        _ => pins_beside(text, file.source.name()),
     }
 }
 

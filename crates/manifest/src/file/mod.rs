@@ -3,19 +3,23 @@
 //! A YAML file is split at its `---` lines and each section is parsed alone, so that a syntax error in one document
 //! affects no other.
 
+mod markdown;
 mod marks;
 mod number;
 mod script;
+mod scripts;
 mod split;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
+pub use markdown::{CodeBlock, code_blocks, is_markdown};
 pub use number::{DocumentNumber, FileNumber};
-pub(crate) use split::sections;
+pub(crate) use split::{indented_sections, sections};
 
-use self::script::{DocumentHeredoc, ScriptLanguage, Usage};
+use self::script::ScriptLanguage;
+use self::scripts::{markdown_documents, script_documents, yaml_or_script};
 use crate::encoding::Encoding;
 use crate::error::ReadError;
 use crate::json::{self, JsonError};
@@ -118,6 +122,8 @@ enum Language {
     Any,
     /// A script, according to the extension.
     Script(ScriptLanguage),
+    /// Text with code blocks.
+    Markdown,
 }
 
 impl Language {
@@ -131,6 +137,8 @@ impl Language {
             Self::Script(ScriptLanguage::Terraform)
         } else if ["sh", "bash"].iter().any(|known| extension.eq_ignore_ascii_case(known)) {
             Self::Script(ScriptLanguage::Shell)
+        } else if is_markdown(name) {
+            Self::Markdown
         } else {
             Self::Any
         }
@@ -145,7 +153,7 @@ pub fn is_terraform(name: &str) -> bool {
 
 impl File {
     /// Parses bytes: UTF-8, or UTF-16 after a byte order mark. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are
-    /// JSON, `.sh` and `.tf` are scripts, any other name is YAML or a script.
+    /// JSON, `.sh` and `.tf` are scripts, `.md` and `.mdx` are Markdown, any other name is YAML or a script.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, options: impl Into<ReadOptions>) -> Self {
         let (name, options) = (name.into(), options.into());
         let limits = &options.limits;
@@ -248,9 +256,10 @@ impl File {
         let documents = match language {
             Language::Json => json_values(&source, whole, options, budget),
             Language::JsonLines => json_lines(&source, options, budget),
-            Language::Yaml => yaml_or_json(&source, whole, options, budget),
+            Language::Yaml => yaml_or_json(&source, Lines::whole(&source), options, budget),
             Language::Any => yaml_or_script(&source, options, budget),
             Language::Script(language) => script_documents(&source, language, options, budget),
+            Language::Markdown => markdown_documents(&source, options, budget),
         };
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -273,8 +282,11 @@ impl File {
             if documents.len() > limits.documents {
                 break;
             }
-            let parse = if excerpt.is_json { json_values } else { yaml_or_json };
-            documents.extend(parse(&source, excerpt.span, &options, &budget));
+            documents.extend(if excerpt.is_json {
+                json_values(&source, excerpt.span, &options, &budget)
+            } else {
+                yaml_or_json(&source, Lines::of(excerpt.span), &options, &budget)
+            });
         }
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -311,6 +323,25 @@ impl Document {
             | Self::Unevaluated { span, .. } => span.start,
             Self::Unreadable { at, .. } => *at,
         }
+    }
+}
+
+/// Whole lines of a text, which have an indentation of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lines {
+    span: Span,
+    indent: usize,
+}
+
+impl Lines {
+    /// Lines without an indentation.
+    const fn of(span: Span) -> Self {
+        Self { span, indent: 0 }
+    }
+
+    /// All lines of a text, without an indentation.
+    fn whole(source: &Source) -> Self {
+        Self::of(Span::whole(source.text()))
     }
 }
 
@@ -365,7 +396,7 @@ fn json_lines(source: &Arc<Source>, options: &ReadOptions, budget: &WorkBudget) 
 /// Parses a stream that starts with `{` as JSON and, if it is not valid JSON, as YAML, like the Kubernetes tools.
 fn yaml_or_json(
     source: &Arc<Source>,
-    within: Span,
+    Lines { span: within, indent }: Lines,
     options: &ReadOptions,
     budget: &WorkBudget,
 ) -> Vec<Document> {
@@ -378,7 +409,8 @@ fn yaml_or_json(
         }
     }
     let mut documents = Vec::new();
-    let sections = split::sections(source.slice(within));
+    let text = source.slice(within);
+    let sections = if indent == 0 { split::sections(text) } else { split::indented_sections(text, indent) };
     let mut rest = sections.as_slice();
     while !rest.is_empty() && documents.len() <= options.limits.documents && !ends_at_budget(&documents) {
         let (now, later) = rest.split_at(at_once(rest, options, budget));
@@ -433,67 +465,6 @@ fn yaml_section(
         Err(error) => unreadable_yaml(source, rest, error),
     };
     yaml::read(source, section, options, budget).into_iter().map(document).collect()
-}
-
-/// Parses YAML, JSON, or the here-documents of a shell script.
-fn yaml_or_script(source: &Arc<Source>, options: &ReadOptions, budget: &WorkBudget) -> Vec<Document> {
-    let text = source.text();
-    if !script::heredocs(text, ScriptLanguage::Shell).is_empty() {
-        return script_documents(source, ScriptLanguage::Shell, options, budget);
-    }
-    let documents = yaml_or_json(source, Span::new(0, text.len()), options, budget);
-    let is_manifest = documents.iter().any(is_mapping);
-    if script::has_shell(text) && !is_manifest { vec![script(text)] } else { documents }
-}
-
-/// Parses the here-documents of a script. A script without a manifest is one document.
-fn script_documents(
-    source: &Arc<Source>,
-    language: ScriptLanguage,
-    options: &ReadOptions,
-    budget: &WorkBudget,
-) -> Vec<Document> {
-    let heredocs = script::heredocs(source.text(), language);
-    let mut documents = Vec::new();
-    for heredoc in heredocs {
-        if documents.len() > options.limits.documents || ends_at_budget(&documents) {
-            break;
-        }
-        if heredoc.usage == Usage::Deletion {
-            documents.push(Document::Deleted(heredoc.body));
-            continue;
-        }
-        let parsed = yaml_or_json(source, heredoc.body, options, budget);
-        let may_be_manifest =
-            |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
-        if heredoc.usage == Usage::Document || parsed.iter().all(may_be_manifest) {
-            documents.extend(parsed.into_iter().map(|document| unless_expanded(source, heredoc, document)));
-        } else {
-            documents.push(Document::Script(heredoc.body));
-        }
-    }
-    if documents.is_empty() { vec![script(source.text())] } else { documents }
-}
-
-/// A whole text as a script.
-fn script(text: &str) -> Document {
-    Document::Script(Span::new(0, text.len()))
-}
-
-fn is_mapping(document: &Document) -> bool {
-    matches!(document, Document::Read(tree) if tree.root().is_mapping())
-}
-
-/// A document of a here-document. If it does not parse and a program replaces parts of it first, it is a template.
-fn unless_expanded(source: &Source, heredoc: DocumentHeredoc, document: Document) -> Document {
-    match document {
-        Document::Unreadable { at, .. }
-            if heredoc.expands && source.slice(heredoc.body).contains(['$', '`', '\\']) =>
-        {
-            Document::Template(Span::new(at, at))
-        }
-        other => other,
-    }
 }
 
 /// A JSON value with a syntax error, at the start of `rest`.

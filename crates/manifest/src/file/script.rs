@@ -1,7 +1,7 @@
 //! Here-documents of shell scripts and Terraform files, which often contain manifests.
 //!
-//! A here-document ends at a line with its delimiter alone. A script within a block scalar of a manifest is indented, so its
-//! delimiter is not at the start of a line, and the manifest does not count as a script.
+//! A here-document ends at a line with its delimiter alone. The lines of a script in a block scalar, or in a code block of a list in
+//! Markdown, have an indentation that is no part of the script.
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,8 @@ pub(super) struct DocumentHeredoc {
     pub(super) usage: Usage,
     /// Whether the program that runs the script replaces `$X` in the body.
     pub(super) expands: bool,
+    /// Whether the script hands the body to a client of the cluster, at once or in a file.
+    pub(super) is_applied: bool,
 }
 
 /// Use of a here-document by its command.
@@ -49,8 +51,8 @@ pub(super) fn has_shell(text: &str) -> bool {
     })
 }
 
-/// The here-documents of a text that are closed.
-pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHeredoc> {
+/// The here-documents of a text that are closed. Each line of the text has an indentation of some bytes.
+pub(super) fn heredocs(text: &str, indent: usize, language: ScriptLanguage) -> Vec<DocumentHeredoc> {
     let mut found = Vec::new();
     if !text.contains("<<") {
         return found;
@@ -72,12 +74,13 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
                     files.add(command);
                 }
             }
-            Some((opening, body)) if opening.is_closed_by(line, language) => {
+            Some((opening, body)) if opening.is_closed_by(without_indent(line, indent), language) => {
                 written.push(opening.file);
                 found.push(DocumentHeredoc {
                     body: Span::new(body, start),
                     usage: opening.usage,
                     expands: opening.expands,
+                    is_applied: opening.is_applied,
                 });
                 open = None;
                 command = at;
@@ -89,8 +92,15 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
         if heredoc.usage == Usage::Document && file.is_some_and(|file| files.only_deletes(file)) {
             heredoc.usage = Usage::Deletion;
         }
+        heredoc.is_applied |= file.is_some_and(|file| files.applied.contains(file_name(file)));
     }
     found
+}
+
+/// A line without the indentation of its script.
+fn without_indent(line: &str, indent: usize) -> &str {
+    let spaces = line.bytes().take(indent).take_while(|byte| *byte == b' ').count();
+    line.get(spaces..).unwrap_or_default()
 }
 
 /// The names in the commands of a script, by their use. A name of a folder stands for the files in it.
@@ -98,6 +108,8 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
 struct FileUses<'t> {
     deleted: BTreeSet<&'t str>,
     used: BTreeSet<&'t str>,
+    /// The names in commands of clients.
+    applied: BTreeSet<&'t str>,
 }
 
 impl<'t> FileUses<'t> {
@@ -107,9 +119,14 @@ impl<'t> FileUses<'t> {
             return;
         }
         for pipeline in pipelines(command) {
-            let names = if is_deletion(pipeline) { &mut self.deleted } else { &mut self.used };
+            let is_deletion = is_deletion(pipeline);
+            let names = if is_deletion { &mut self.deleted } else { &mut self.used };
+            let files = || words(pipeline).map(file_name).filter(|name| !name.is_empty());
             if words(pipeline).find(|word| !word.is_empty()) != Some("rm") {
-                names.extend(words(pipeline).map(file_name).filter(|name| !name.is_empty()));
+                names.extend(files());
+            }
+            if !is_deletion && has_client(pipeline) {
+                self.applied.extend(files());
             }
         }
     }
@@ -166,16 +183,25 @@ fn deletes(command: &str) -> bool {
 fn is_deletion(pipeline: &str) -> bool {
     let mut of_kubectl = false;
     for word in words(pipeline) {
-        match word.rsplit('/').next().unwrap_or_default() {
-            "kubectl" | "oc" | "k" | "k3s" | "microk8s.kubectl" | "$KUBECTL" | "${KUBECTL}" => {
-                of_kubectl = true;
-            }
+        match word {
+            word if is_kubectl(word) => of_kubectl = true,
             "delete" if of_kubectl => return true,
             "apply" | "create" | "replace" => of_kubectl = false,
             _ => {}
         }
     }
     false
+}
+
+/// Whether a word is a name of kubectl.
+fn is_kubectl(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    matches!(name, "kubectl" | "oc" | "k" | "k3s" | "microk8s.kubectl" | "$KUBECTL" | "${KUBECTL}")
+}
+
+/// Whether a command runs kubectl or eksctl.
+fn has_client(command: &str) -> bool {
+    words(command).any(|word| is_kubectl(word) || word == "eksctl")
 }
 
 /// A line that starts a here-document.
@@ -185,6 +211,7 @@ struct Opening<'t> {
     strips_tabs: bool,
     usage: Usage,
     expands: bool,
+    is_applied: bool,
     /// The file that the command writes.
     file: Option<&'t str>,
 }
@@ -233,6 +260,7 @@ fn opening(line: &str, language: ScriptLanguage) -> Option<Opening<'_>> {
         strips_tabs: rest.len() < after.len(),
         usage,
         expands: is_terraform || !is_quoted,
+        is_applied: has_client(line),
         file: written_file(before, after).filter(|_| !is_terraform),
     })
 }
@@ -245,7 +273,7 @@ mod tests {
     fn tells_files_that_are_only_deleted_from_files_with_another_use() {
         let usage = |opening: &str, commands: &str| {
             let text = format!("{opening}\na: b\nEOF\n{commands}\n");
-            heredocs(&text, ScriptLanguage::Shell).first().map(|heredoc| heredoc.usage)
+            heredocs(&text, 0, ScriptLanguage::Shell).first().map(|heredoc| heredoc.usage)
         };
         for (opening, commands) in [
             ("cat > /tmp/x.yaml <<EOF", "kubectl delete -f /tmp/x.yaml"),

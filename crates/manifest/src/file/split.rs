@@ -37,6 +37,28 @@ pub(crate) fn sections(text: &str) -> Vec<Span> {
     sections
 }
 
+/// The sections of a text whose lines have an indentation of some bytes. A `---` line is part of no section: with an indentation, it
+/// would be text. A section without content is left out.
+pub(crate) fn indented_sections(text: &str, indent: usize) -> Vec<Span> {
+    let mut sections = Vec::new();
+    let (mut start, mut at, mut content) = (0, 0, false);
+    for line in text.split_inclusive('\n') {
+        let next = at + line.len();
+        if line.get(indent..).is_some_and(|line| line.trim_end() == "---") {
+            if content {
+                sections.push(Span::new(start, at));
+            }
+            (start, content) = (next, false);
+        }
+        content = content || (start < next && has_content(line.as_bytes()));
+        at = next;
+    }
+    if content {
+        sections.push(Span::new(start, at));
+    }
+    sections
+}
+
 /// Whether a line, or the rest of a `---` line, is neither empty nor a comment nor the end of a document.
 fn has_content(line: &[u8]) -> bool {
     let text = line.trim_ascii();

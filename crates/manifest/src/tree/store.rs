@@ -201,7 +201,7 @@ impl Tree {
 
     /// The options of the reader of this tree, with other bounds.
     pub(crate) fn options_within(&self, limits: &Limits) -> ReadOptions {
-        ReadOptions { limits: *limits, holds_document: self.holds_document }
+        ReadOptions { limits: *limits, holds_document: self.holds_document, ..ReadOptions::DEFAULT }
     }
 
     /// The text that was parsed, or the main text of an assembled document. The spans of a node point into

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::{YamlError, YamlProblem};
 use super::events::{EventParser, YamlEvent};
 use super::token::Tag;
-use crate::file::sections;
+use crate::file::{indented_sections, sections};
 use crate::limits::{Exceeded, Limits, MAX_VALUES_PER_BYTE};
 use crate::options::ReadOptions;
 use crate::scalar::{self, Scalar};
@@ -66,7 +66,6 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
         let options = node.tree().options_within(limits);
         let budget = WorkBudget::of_file(span.len(), limits);
         return sections_of_block(source, span)
-            .into_iter()
             .flat_map(|span| read(source, span, &options, &budget))
             .collect();
     }
@@ -94,21 +93,10 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
 }
 
 /// The documents of a literal block scalar, separated by its `---` lines. The lines keep their indentation.
-fn sections_of_block(source: &Source, span: Span) -> Vec<Span> {
-    let before = source.before(span.start);
-    let start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-    let indent = span.start - start;
-    let mut sections = vec![Span::new(start, start)];
-    let mut at = start;
-    for line in source.slice(Span::new(start, span.end)).split_inclusive('\n') {
-        let is_separator = line.get(indent..).is_some_and(|line| line.trim_end() == "---");
-        at += line.len();
-        match sections.last_mut() {
-            Some(last) if !is_separator => last.end = at,
-            _ => sections.push(Span::new(at, at)),
-        }
-    }
-    sections
+fn sections_of_block(source: &Source, span: Span) -> impl Iterator<Item = Span> {
+    let lines = source.lines_of_block(span);
+    let sections = indented_sections(source.slice(lines), span.start - lines.start);
+    sections.into_iter().map(move |section| section.shifted(lines.start))
 }
 
 /// Work that a document may take, and the bound that it exceeds otherwise.

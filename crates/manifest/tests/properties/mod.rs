@@ -11,14 +11,17 @@ use karpwarden_manifest::{Document, File, ReadOptions};
 const OPTIONS: ReadOptions = ReadOptions {
     limits: Limits { file_bytes: 1 << 16, documents: 1000, depth: 50, nodes: 5000 },
     holds_document: |string| string.key() == "values",
+    ..ReadOptions::DEFAULT
 };
 
 /// The maximum number of nodes per document to edit.
 const EDITED_NODES: usize = 40;
 
-/// Checks a text as YAML.
+/// Checks a text as YAML, as Markdown and in a code block of Markdown.
 pub(crate) fn assert_yaml(text: &str) {
     assert_file(&File::read("-", text, OPTIONS));
+    assert_file(&File::read("a.md", text, OPTIONS));
+    assert_file(&File::read("a.md", format!("```yaml\n{text}\n```\n"), OPTIONS));
 }
 
 /// Checks a text as a JSON file and as JSON lines.

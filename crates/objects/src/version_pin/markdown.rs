@@ -1,5 +1,8 @@
 //! Versions in the shell code blocks of Markdown.
 
+use manifest::code_blocks;
+use manifest::source::certain;
+
 use super::script::{TextPin, pins_of_installation};
 
 /// Languages of code blocks that hold commands.
@@ -11,42 +14,20 @@ pub(super) fn pins(text: &str) -> Vec<TextPin> {
     pins_of_installation(&shell_blocks(text))
 }
 
-/// The text in which every line outside of the shell code blocks consists of spaces, so that each byte keeps its place.
+/// The text in which every byte outside of the shell code blocks is a space, so that each byte keeps its place.
 fn shell_blocks(text: &str) -> String {
     let mut shell = String::with_capacity(text.len());
-    let mut open: Option<(&str, bool)> = None;
-    for line in text.split_inclusive('\n') {
-        let is_kept = match (open, fence(line)) {
-            (None, Some((marks, language))) => {
-                open = Some((marks, SHELLS.contains(&language)));
-                false
-            }
-            // Source: spec.txt of commonmark/commonmark-spec, "Fenced code blocks".
-            (Some((marks, _)), Some((end, ""))) if end.starts_with(marks) => {
-                open = None;
-                false
-            }
-            (Some((_, is_shell)), _) => is_shell,
-            (None, None) => false,
-        };
-        if is_kept {
-            shell.push_str(line);
-        } else {
-            let spaces = line.trim_end_matches('\n').len();
-            shell.extend(core::iter::repeat_n(' ', spaces));
-            shell.push_str(line.get(spaces..).unwrap_or_default());
-        }
+    for block in code_blocks(text).into_iter().filter(|block| SHELLS.contains(&block.language)) {
+        blank(certain(text.get(shell.len()..block.body.start)), &mut shell);
+        shell.push_str(block.body.text(text));
     }
+    blank(certain(text.get(shell.len()..)), &mut shell);
     shell
 }
 
-/// The marks and the language of a line that opens or closes a code block: `` ``` `` and `bash`.
-fn fence(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let info = line.trim_start_matches(mark);
-    let marks = line.get(..line.len() - info.len()).filter(|marks| marks.len() >= 3)?;
-    Some((marks, info.split([' ', '{', ',']).find(|word| !word.is_empty()).unwrap_or_default()))
+/// Adds a text in which only the line breaks remain.
+fn blank(text: &str, to: &mut String) {
+    to.extend(text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
 }
 
 #[cfg(test)]

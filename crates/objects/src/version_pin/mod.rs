@@ -14,6 +14,7 @@ mod terraform;
 mod tests;
 
 use karpenter::release::PinnedVersion;
+use manifest::is_markdown;
 use manifest::tree::{Node, Tree, items_of};
 
 pub use script::{TextPin, pins_in_text};
@@ -55,9 +56,7 @@ pub fn pins<'d>(tree: &'d Tree, file: &str) -> Vec<VersionPin<'d>> {
 /// Returns the pins of a text beside the manifests, such as the script that installs Karpenter. `file` is its name. Markdown counts only
 /// where it shows how to install Karpenter.
 pub fn pins_beside(text: &str, file: &str) -> Vec<TextPin> {
-    let is_markdown =
-        file.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
-    if is_markdown { markdown::pins(text) } else { pins_in_text(text) }
+    if is_markdown(file) { markdown::pins(text) } else { pins_in_text(text) }
 }
 
 /// The pins that were found so far.
