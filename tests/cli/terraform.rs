@@ -311,3 +311,29 @@ fn two_clusters_with_one_name_are_found_in_releases() {
     assert_eq!(check("prod"), [r#""cluster-name-shared" "us/main.tf":6"#]);
     assert_eq!(check("prod-us"), Vec::<String>::new());
 }
+
+#[test]
+fn modules_are_compared_with_values_and_node_classes() {
+    let module = r#"module "karpenter" {
+  source       = "terraform-aws-modules/eks/aws//modules/karpenter"
+  cluster_name = var.cluster
+}
+resource "helm_release" "karpenter" {
+  chart  = "karpenter"
+  values = [yamlencode({ settings = { clusterName = var.cluster, interruptionQueue = var.cluster } })]
+}
+resource "aws_iam_role_policy" "volumes" {
+  role   = module.karpenter.iam_role_name
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = ["ec2:AttachVolume", "ec2:DescribeInstances"], Resource = "*" }] })
+}
+"#;
+    let main = module.to_owned() + &class("").replace("node-$", "Karpenter-$");
+    assert_eq!(
+        findings_in(&main),
+        ["7:86 warning interruption-queue-mismatch", "20:13 warning node-role-name-has-suffix"]
+    );
+    let fixed = main
+        .replace("interruptionQueue = var.cluster", "interruptionQueue = module.karpenter.queue_name")
+        .replace("= var.cluster\n}", "= var.cluster\n  node_iam_role_use_name_prefix = false\n}");
+    assert_eq!(findings_in(&fixed), Vec::<String>::new());
+}

@@ -20,6 +20,7 @@ pub(crate) mod iam_permission_needed;
 pub(crate) mod iam_policies_split;
 pub(crate) mod interruptible_reservations_unseen;
 pub(crate) mod interruption_queue_malformed;
+pub(crate) mod interruption_queue_mismatch;
 pub(crate) mod interruption_queue_unset;
 pub(crate) mod karpenter_on_own_nodes;
 pub(crate) mod kubernetes_version_unsupported;

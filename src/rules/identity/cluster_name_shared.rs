@@ -2,19 +2,25 @@ use cluster::inventory::Inventory;
 use karpenter::cluster_name::placeholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::identity::{Identity, IdentityText};
 use objects::object::Object;
+use objects::terraform_module::KarpenterModule;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 
-use crate::rules::indexes::ClusterIdentity;
+use crate::rules::folders::is_beside;
+use crate::rules::indexes::{ClusterIdentity, KarpenterModules};
 
 rule! {
     /// ## What it does
     ///
     /// When the manifests of several clusters are checked together, finds controllers of two clusters that use the same
     /// cluster name, that use the endpoint of one cluster under two names, or that assume the same IAM role.
+    ///
+    /// In a Terraform configuration, it finds two calls of a module for Karpenter with the same cluster name, such as of the submodule
+    /// `karpenter` of terraform-aws-modules/eks.
     ///
     /// Clusters in different accounts or regions may share a name. If it is not known whether the accounts and regions
     /// differ, the finding is a warning.
@@ -96,6 +102,7 @@ rule! {
             On::Kind(Kind::DEPLOYMENT),
             On::Kind(Kind::of("", "v1", "ServiceAccount")),
             On::ChartValues,
+            On::IamPolicy,
         ],
         inventory: &[],
         check: check,
@@ -103,6 +110,10 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    if let Some(module) = KarpenterModule::of(object) {
+        findings.extend(second_module(module, context));
+        return;
+    }
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     let own = context.inventory.index::<ClusterIdentity>();
     let (name, endpoint, role) = (
@@ -141,6 +152,30 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             findings.push(finding.related(Place::value(same.node), "the same role"));
         }
     }
+}
+
+/// Reports a module for Karpenter after another one for the same cluster. A placeholder has the same value only within one module, and
+/// several configurations may make one call with their own values.
+fn second_module<'d>(module: KarpenterModule<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
+    let all = context.inventory.index::<KarpenterModules>().iter();
+    let mut earlier = all.take_while(|other| other.object() != module.object());
+    let node = module.cluster_name().filter(|_| module.is_single())?;
+    let name = node.as_str()?;
+    let same = earlier.find(|other| {
+        let is_same = other.cluster_name().and_then(Node::as_str) == Some(name);
+        let root = other.object().root();
+        let is_other_call =
+            root.source().name() != node.source().name() || root.span() != module.object().root().span();
+        is_same && is_other_call && other.is_single() && is_beside(node, root)
+    })?;
+    let message = format!(
+        "the module `{}` is for the cluster `{name}` too: two controllers with this cluster name terminate each other's nodes, \
+         unless they work in different accounts or regions",
+        same.object().name()
+    );
+    let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
+    let finding = finding.help("give each module the name of its own EKS cluster");
+    Some(finding.related(Place::value(same.cluster_name()?), "the same name"))
 }
 
 /// The mark, if it is in this object and is not a placeholder.
@@ -187,7 +222,7 @@ fn shared_name<'d>(
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::findings_of_clusters;
+    use crate::rules::testing::{findings, findings_of_clusters, silent};
 
     fn controller(env: &str) -> String {
         format!(
@@ -246,6 +281,30 @@ metadata:
         cluster-2: error Deployment/karpenter spec.template.spec.containers[0].env[1].value: the controller of cluster `cluster-1` uses the same endpoint under a different cluster name
         cluster-2: warning ServiceAccount/karpenter metadata.annotations.eks.amazonaws.com/role-arn: the controller of cluster `cluster-1` assumes the same IAM role, so that either controller can terminate the other cluster's nodes
         ");
+    }
+
+    #[test]
+    fn reports_two_modules_with_one_cluster_name() {
+        let module = |name: &str, cluster: &str| {
+            format!(
+                "module:\n  {name}:\n    source: terraform-aws-modules/eks/aws//modules/karpenter\n    cluster_name: '{cluster}'\n---\n"
+            )
+        };
+        insta::assert_snapshot!(findings(&super::RULE, &(module("eu", "prod") + &module("us", "prod"))), @"
+          9 |     cluster_name: 'prod'
+            |                   ^^^^^^
+        warning module/us cluster_name [all]
+          the module `eu` is for the cluster `prod` too: two controllers with this cluster name terminate each other's nodes, unless they work in different accounts or regions
+          help: give each module the name of its own EKS cluster
+          see line 4 cluster_name: the same name
+        ");
+        let open = "${module.eks.cluster_name}";
+        assert!(
+            findings(&super::RULE, &(module("a", open) + &module("b", open))).contains("warning module/b")
+        );
+        silent(&super::RULE, &(module("a", "prod") + &module("b", "dev")));
+        let one_of_two = module("b", "prod").replace("'prod'", "'prod'\n    count: 1");
+        silent(&super::RULE, &(module("a", "prod") + &one_of_two));
     }
 
     #[test]

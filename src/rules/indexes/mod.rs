@@ -26,6 +26,7 @@ use objects::pod::Pod;
 use objects::pod_identity::PodIdentityAssociation;
 use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
+use objects::terraform_module::KarpenterModule;
 use objects::zones::ServedZones;
 use rule::LookUp;
 use rule::context::Context;
@@ -204,6 +205,17 @@ impl Index for ControllerRoles {
             roles.extend(named.zip(association.role));
         }
         roles
+    }
+}
+
+/// The modules of Terraform that create what Karpenter needs.
+pub(crate) struct KarpenterModules;
+
+impl Index for KarpenterModules {
+    type Value<'d> = Vec<KarpenterModule<'d>>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<KarpenterModule<'d>> {
+        inventory.own().iter().copied().filter_map(KarpenterModule::of).collect()
     }
 }
 

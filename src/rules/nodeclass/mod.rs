@@ -23,6 +23,7 @@ pub(crate) mod kubelet_expression_invalid;
 pub(crate) mod kubelet_expressions_disabled;
 pub(crate) mod kubelet_field_unknown;
 pub(crate) mod kubelet_field_unsupported;
+pub(crate) mod node_role_name_has_suffix;
 pub(crate) mod nodeclass_fields_missing;
 pub(crate) mod nodeclass_ref_dangling;
 pub(crate) mod nodeclass_ref_incomplete;

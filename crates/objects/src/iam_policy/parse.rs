@@ -11,6 +11,7 @@ use super::condition::{IamCondition, IamOperator};
 use super::policy::{IamPolicy, IamPrincipal, IamStatement};
 use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
+use crate::terraform_module::KarpenterModule;
 
 /// Paths of the policy documents in the objects of operators that create IAM policies, by API group. `*` matches every
 /// member or item.
@@ -31,7 +32,7 @@ const OPERATORS: [(&str, &[&[&str]]); 5] = [
 /// Whether the kind of an object holds policies.
 pub fn holds(object: Object<'_>) -> bool {
     match object.form() {
-        Form::IamPolicy | Form::StackResource => true,
+        Form::IamPolicy | Form::StackResource | Form::Module => true,
         Form::ChartValues | Form::Release | Form::LocalValues | Form::MetricQueries | Form::Untyped => false,
         Form::Api => OPERATORS.iter().any(|(group, _)| *group == object.group()),
     }
@@ -46,6 +47,15 @@ pub(super) fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
             select(object.root(), &["Properties", "PolicyDocument"], &mut documents);
             select(object.root(), &["Properties", "Policies", "*", "PolicyDocument"], &mut documents);
         }
+        // The policy of the module is not visible.
+        Form::Module => {
+            if KarpenterModule::of(object).is_none() {
+                return Vec::new();
+            }
+            let statements = vec![unknown_statement(object.root(), &value_or_key)];
+            let names = vec![CONTROLLER.to_owned()];
+            return vec![IamPolicy { object, names, roles: Vec::new(), statements }];
+        }
         Form::ChartValues | Form::Release | Form::LocalValues | Form::MetricQueries | Form::Untyped => {}
         Form::Api => {
             let places = OPERATORS.iter().filter(|(group, _)| *group == object.group());
@@ -56,6 +66,9 @@ pub(super) fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
     }
     documents.into_iter().filter_map(|document| parse_policy(object, document)).collect()
 }
+
+/// Name of the policies that modules create.
+const CONTROLLER: &str = "karpenter-controller";
 
 /// Fields with the name of a policy in AWS.
 const NAMES: [&[&str]; 4] = [
@@ -103,6 +116,7 @@ pub(super) fn is_role(object: Object<'_>) -> bool {
         Form::Api => object.kind() == "Role" && holds(object),
         Form::IamPolicy
         | Form::ChartValues
+        | Form::Module
         | Form::Release
         | Form::LocalValues
         | Form::MetricQueries
@@ -152,8 +166,12 @@ pub(super) fn statements_of(document: Node<'_>) -> Option<Vec<IamStatement<'_>>>
         };
         return statements(tree.root(), &within);
     }
-    let at = |node, key: bool| if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) };
-    statements(document, &at)
+    statements(document, &value_or_key)
+}
+
+/// The place of a node or of its key, in a document that is not a string.
+fn value_or_key(node: Node<'_>, key: bool) -> PolicyLocation<'_> {
+    if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) }
 }
 
 /// Function that locates a node of the policy, or its key.

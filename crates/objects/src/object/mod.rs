@@ -40,6 +40,8 @@ pub enum Form {
     ChartValues,
     /// A `helm_release` of Terraform that installs Karpenter's chart.
     Release,
+    /// A call of a module of Terraform that creates what Karpenter needs in AWS.
+    Module,
     /// Values of another Helm chart, whose folder is in the input.
     LocalValues,
     /// An object of the Kubernetes API whose `apiVersion` or `kind` is missing or misspelt.

@@ -7,9 +7,11 @@ use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
 use crate::iam_policy::{attaches_broad_policy, is_role_of_karpenter};
+use crate::interruption_queue::is_queue;
 use crate::metric_queries;
 use crate::node_access::is_access_entry;
 use crate::pod_identity::is_association;
+use crate::terraform_module;
 use crate::type_meta::TypeMeta;
 
 impl<'d> Object<'d> {
@@ -111,11 +113,17 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if !releases.is_empty() {
         return releases;
     }
+    let modules = terraform_module::calls(root);
+    if !modules.is_empty() {
+        let module = |call| Object { kind: MODULE, ..of(call, Form::Module) };
+        return modules.into_iter().map(module).collect();
+    }
     let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
     let policies = resources.filter(|resource| {
         holds_iam_policy(*resource)
             || is_access_entry(*resource)
             || is_association(*resource)
+            || is_queue(*resource)
             || is_role_of_karpenter(*resource)
     });
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
@@ -128,6 +136,9 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     let values: Vec<_> = chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect();
     if values.is_empty() { untyped(root).into_iter().collect() } else { values }
 }
+
+/// Kind of a call of a module.
+const MODULE: &str = "module";
 
 /// Returns the `helm_release` resources of Karpenter's chart, in Terraform's JSON syntax.
 ///

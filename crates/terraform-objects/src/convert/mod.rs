@@ -7,6 +7,7 @@ mod files;
 mod iam;
 mod kubernetes;
 mod manifests;
+mod module;
 mod release;
 mod stack;
 
@@ -23,11 +24,12 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
-const CONVERTERS: [(&str, Convert); 8] = [
+const CONVERTERS: [(&str, Convert); 9] = [
     ("aws_eks_access_entry", stack::aws_eks_access_entry),
     ("aws_eks_pod_identity_association", stack::aws_eks_pod_identity_association),
     ("aws_iam_policy", iam::aws_iam_policy),
     ("aws_iam_role_policy", iam::aws_iam_role_policy),
+    ("aws_sqs_queue", stack::aws_sqs_queue),
     ("helm_release", release::helm_release),
     ("k8s_manifest", manifests::k8s_manifest),
     ("kubectl_manifest", manifests::kubectl_manifest),
@@ -36,10 +38,12 @@ const CONVERTERS: [(&str, Convert); 8] = [
 
 pub(crate) use files::read as read_files;
 
-/// Whether a text mentions a resource that has a converter.
+/// Whether a text mentions a resource that has a converter, or a module that creates what Karpenter needs.
 pub(crate) fn is_mentioned(text: &str) -> bool {
     let mut words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
-    words.any(|word| word.contains('_') && is_converted(word))
+    words.any(|word| {
+        (word.contains('_') && is_converted(word)) || matches!(word, "karpenter" | "enable_karpenter")
+    })
 }
 
 /// Whether a type of resources has objects.
@@ -52,17 +56,20 @@ pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraf
     let all = configuration.blocks.iter();
     let by_address: BTreeMap<&str, &EvaluatedBlock> =
         all.clone().map(|block| (block.address.as_str(), block)).collect();
-    all.filter(|block| block.kind == "resource")
-        .flat_map(|block| documents(&ResourceInstance { block, configuration, by_address: &by_address }))
+    all.flat_map(|block| documents(&ResourceInstance { block, configuration, by_address: &by_address }))
         .collect()
 }
 
 /// The documents of a resource.
 fn documents(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
-    let Some(kind) = resource.block.labels.first() else { return Vec::new() };
-    match converter(kind) {
-        Some(convert) => convert(resource),
-        None => kubernetes::object(kind, resource).into_iter().collect(),
+    let block = resource.block;
+    match (block.kind.as_str(), block.labels.first()) {
+        ("module", _) => module::documents(resource),
+        ("resource", Some(kind)) => match converter(kind) {
+            Some(convert) => convert(resource),
+            None => kubernetes::object(kind, resource).into_iter().collect(),
+        },
+        _ => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use terraform::{BlockBody, EvaluatedMember, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
+use terraform::{EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml};
 
 use super::ResourceInstance;
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -13,33 +13,123 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 /// Source: docs/resources/release.md of hashicorp/terraform-provider-helm at v2.17.0 and v3.0.2, where `set` is a block or a list of
 /// objects. `getValues` in `helm/resource_release.go` merges the values in their order, then `set_list`, `set` and `set_sensitive`.
 pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
-    let chart = resource.attribute("chart").and_then(EvaluatedValue::as_str).unwrap_or_default();
-    let is_pin = resource.attribute("version").is_some_and(|version| version.as_str().is_some());
+    let body = &resource.block.body;
+    let attributes = body.attributes.iter().map(|one| (one.name.as_str(), one.key, &one.value)).collect();
+    let label = resource.block.labels.get(1).map_or("", String::as_str);
+    release(&ReleaseArguments {
+        label,
+        at: resource.block.place,
+        attributes,
+        blocks: &body.blocks,
+        default_chart: None,
+        others: None,
+    })
+}
+
+/// The release that a module makes of its arguments: `aws-ia/eks-blueprints-addon/aws`, and `karpenter` of
+/// `aws-ia/eks-blueprints-addons/aws`, which adds the name of the cluster, the queue and others.
+///
+/// Source: `helm_release.this` in main.tf of aws-ia/terraform-aws-eks-blueprints-addon at v1.1.1, and `module.karpenter` in main.tf of
+/// aws-ia/terraform-aws-eks-blueprints-addons at v1.9.2.
+pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<DocumentDraft> {
+    let label = module.block.labels.first().map_or("", String::as_str);
+    let (at, body) = (module.block.place, &module.block.body);
+    let named = |name: &'static str| if name == "chart_version" { "version" } else { name };
+    let is_argument = |name: &str| MODULE_ARGUMENTS.iter().copied().find(|known| *known == name);
+    if source.contains("aws-ia/eks-blueprints-addon/aws") {
+        let attributes = body.attributes.iter();
+        let attributes = attributes
+            .filter_map(|one| Some((named(is_argument(&one.name)?), one.key, &one.value)))
+            .collect();
+        return release(&ReleaseArguments {
+            label,
+            at,
+            attributes,
+            blocks: &[],
+            default_chart: None,
+            others: None,
+        });
+    }
+    let is_on = module.attribute("enable_karpenter").and_then(EvaluatedValue::as_bool) == Some(true);
+    let karpenter = module.attribute("karpenter").filter(|_| is_on).and_then(EvaluatedValue::members);
+    let Some(members) = karpenter.filter(|_| source.contains("aws-ia/eks-blueprints-addons/aws")) else {
+        return Vec::new();
+    };
+    let members = members.as_map().iter();
+    let attributes = members
+        .filter_map(|(name, member)| Some((named(is_argument(name)?), member.key, &member.value)))
+        .collect();
+    let others = Some(DraftPart::word(format!("${{module.{label}}}"), at));
+    release(&ReleaseArguments {
+        label,
+        at,
+        attributes,
+        blocks: &[],
+        default_chart: Some("karpenter"),
+        others,
+    })
+}
+
+/// Arguments of a release in a module.
+const MODULE_ARGUMENTS: [&str; 7] =
+    ["chart", "chart_version", "namespace", "repository", "set", "set_sensitive", "values"];
+
+/// What a block says about a release.
+struct ReleaseArguments<'v> {
+    label: &'v str,
+    at: TextPlace,
+    /// The attributes with the names of a `helm_release`, and the places of their names.
+    attributes: Vec<(&'v str, TextPlace, &'v EvaluatedValue)>,
+    blocks: &'v [NestedBlock],
+    default_chart: Option<&'static str>,
+    /// Values that come from elsewhere.
+    others: Option<DraftPart>,
+}
+
+impl<'v> ReleaseArguments<'v> {
+    fn get(&self, name: &str) -> Option<(TextPlace, &'v EvaluatedValue)> {
+        let mut named = self.attributes.iter().filter(|(known, _, value)| *known == name && !value.is_null());
+        named.next().map(|(_, key, value)| (*key, *value))
+    }
+
+    fn member(&self, name: &str) -> Option<DraftMember> {
+        let (key, value) = self.get(name)?;
+        Some(DraftMember::new(name, key, DraftPart::Value(value.clone())))
+    }
+}
+
+fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
+    let known = |name: &str| arguments.get(name).and_then(|(_, value)| value.as_str());
+    let chart = known("chart").or(arguments.default_chart).unwrap_or_default();
     match chart.rsplit('/').next() {
         Some("karpenter") => {}
-        Some("karpenter-crd") if is_pin => {}
+        Some("karpenter-crd") if known("version").is_some() => {}
         _ => return Vec::new(),
     }
-    let at = resource.block.place;
+    let at = arguments.at;
     let mut members: Vec<DraftMember> = ["chart", "repository", "version", "namespace"]
         .iter()
-        .filter_map(|name| resource.member(name))
+        .filter_map(|name| arguments.member(name))
         .collect();
+    if let Some(chart) = arguments.default_chart.filter(|_| arguments.get("chart").is_none()) {
+        members.push(DraftMember::new("chart", at, DraftPart::word(chart, at)));
+    }
     let mut values = ReleaseValues::default();
-    values.read(resource);
+    values.read(arguments);
     members.extend(values.values.map(|(key, values)| DraftMember::new("values", key, values)));
     for name in ["set_list", "set", "set_sensitive"] {
-        values.parameters.extend(parameters(name, &resource.block.body));
+        values.parameters.extend(parameters(name, arguments));
     }
-    let ReleaseValues { parameters, unevaluated, used, .. } = values;
+    let ReleaseValues { parameters, mut unevaluated, used, .. } = values;
+    unevaluated.extend(arguments.others.clone());
     for (name, list) in [("set", parameters), ("unevaluated", unevaluated)] {
         if !list.is_empty() {
             members.push(DraftMember::new(name, at, DraftPart::List(list, at)));
         }
     }
-    let label = resource.block.labels.get(1).map_or("", String::as_str);
-    let document =
-        [label, "helm_release", "resource"].iter().fold(DraftPart::object(members, at), |inner, key| {
+    let document = [arguments.label, "helm_release", "resource"]
+        .iter()
+        .fold(DraftPart::object(members, at), |inner, key| {
             DraftPart::object([DraftMember::new(key, at, inner)], at)
         });
     [DocumentDraft::Document(document)].into_iter().chain(used).collect()
@@ -59,10 +149,10 @@ struct ReleaseValues {
 
 impl ReleaseValues {
     /// Reads `values`, a list of texts in YAML.
-    fn read(&mut self, resource: &ResourceInstance<'_>) {
-        let Some(attribute) = resource.named("values") else { return };
-        let Some(items) = attribute.value.items() else {
-            self.unevaluated.push(DraftPart::Value(attribute.value.clone()));
+    fn read(&mut self, arguments: &ReleaseArguments<'_>) {
+        let Some((key, values)) = arguments.get("values") else { return };
+        let Some(items) = values.items() else {
+            self.unevaluated.push(DraftPart::Value(values.clone()));
             return;
         };
         for item in items.iter().filter(|item| !item.is_null()) {
@@ -77,7 +167,7 @@ impl ReleaseValues {
                         Some((_, before)) => before.merged(later),
                         None => later,
                     };
-                    self.values = Some((attribute.key, all));
+                    self.values = Some((key, all));
                     self.used.push(DocumentDraft::Used(text.clone(), item.place));
                 }
                 None => self.unevaluated.push(DraftPart::Value(item.clone())),
@@ -93,12 +183,12 @@ fn decoded(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
 }
 
 /// The values that single settings give: blocks, or a list of objects. The values of `set_sensitive` are placeholders.
-fn parameters(name: &str, body: &BlockBody) -> Vec<DraftPart> {
+fn parameters(name: &str, arguments: &ReleaseArguments<'_>) -> Vec<DraftPart> {
     let shown = |member: &str, value: &EvaluatedValue| {
         let is_hidden = name == "set_sensitive" && member == "value";
         DraftPart::Value(if is_hidden { value.hidden() } else { value.clone() })
     };
-    let in_blocks = body.blocks.iter().filter(|block| block.kind == name);
+    let in_blocks = arguments.blocks.iter().filter(|block| block.kind == name);
     let of_block = in_blocks.map(|block| {
         let attributes = block.body.attributes.iter();
         let members = attributes.map(|attribute| {
@@ -107,8 +197,9 @@ fn parameters(name: &str, body: &BlockBody) -> Vec<DraftPart> {
         DraftPart::object(members, block.place)
     });
     // In JSON, a list of objects is blocks, too.
-    let has_blocks = body.blocks.iter().any(|block| block.kind == name);
-    let in_list = body.get(name).filter(|_| !has_blocks).and_then(EvaluatedValue::items).unwrap_or_default();
+    let has_blocks = arguments.blocks.iter().any(|block| block.kind == name);
+    let in_list = arguments.get(name).filter(|_| !has_blocks).and_then(|(_, value)| value.items());
+    let in_list = in_list.unwrap_or_default();
     let of_item = in_list.iter().map(|item| match item.members() {
         Some(members) => {
             let member = |(name, member): (&Arc<str>, &EvaluatedMember)| {

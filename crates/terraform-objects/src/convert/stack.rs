@@ -33,6 +33,15 @@ const ACCESS_ENTRY: StackResource = (
     ],
 );
 
+/// Source: `sqs_queue.html.markdown` in website/docs/r of hashicorp/terraform-provider-aws at v6.0.0; `AWS::SQS::Queue` in the CloudFormation
+/// Template Reference.
+const QUEUE: StackResource = ("AWS::SQS::Queue", &[("name", "QueueName")]);
+
+/// `aws_sqs_queue`.
+pub(super) fn aws_sqs_queue(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
+    vec![same(resource, &QUEUE)]
+}
+
 /// `aws_eks_pod_identity_association`.
 pub(super) fn aws_eks_pod_identity_association(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     vec![same(resource, &POD_IDENTITY_ASSOCIATION)]

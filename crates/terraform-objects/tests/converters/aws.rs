@@ -116,3 +116,75 @@ resource "aws_iam_role_policy" "b" {
     .Resources.b.Properties.PolicyDocument.Statement.0.Condition.StringEquals.aws:ResourceTag/${var.tag} = "owned" @8:102
     "#);
 }
+
+#[test]
+fn modules_for_karpenter_have_their_arguments() {
+    let text = r#"module "karpenter" {
+  source       = "terraform-aws-modules/eks/aws//modules/karpenter"
+  cluster_name = module.eks.cluster_name
+  tags         = { a = "b" }
+}
+module "vpc" {
+  source = "terraform-aws-modules/vpc/aws"
+}
+resource "aws_sqs_queue" "a" {
+  name = "jobs"
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:1
+    .module.karpenter.source = "terraform-aws-modules/eks/aws//modules/karpenter" @2:18
+    .module.karpenter.cluster_name = "${module.eks.cluster_name}" @3:18 from "module.eks.cluster_name"
+    --- main.tf:9
+    .Resources.a.Type = "AWS::SQS::Queue" @9:1 from "resource \"aws_sqs_queue\" \"a\""
+    .Resources.a.Properties.QueueName = "jobs" @10:10
+    "#);
+}
+
+#[test]
+fn modules_of_the_blueprints_install_the_chart() {
+    let text = r#"module "addons" {
+  source           = "aws-ia/eks-blueprints-addons/aws"
+  cluster_name     = "prod"
+  enable_karpenter = true
+  karpenter = {
+    chart_version = "1.6.2"
+    values = [yamlencode({ replicas = 1 })]
+    set    = [{ name = "settings.x", value = "y" }]
+  }
+}
+module "addon" {
+  source        = "aws-ia/eks-blueprints-addon/aws"
+  chart         = "karpenter"
+  chart_version = "1.6.2"
+  values        = ["replicas: 1"]
+}
+module "off" {
+  source    = "aws-ia/eks-blueprints-addons/aws"
+  karpenter = { chart_version = "1.6.2" }
+}
+module "nginx" {
+  source = "aws-ia/eks-blueprints-addon/aws"
+  chart  = "nginx"
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:1
+    .module.addons.source = "aws-ia/eks-blueprints-addons/aws" @2:22
+    .module.addons.cluster_name = "prod" @3:22
+    .module.addons.enable_karpenter = true @4:22
+    --- main.tf:1
+    .resource.helm_release.addons.version = "1.6.2" @6:21
+    .resource.helm_release.addons.chart = "karpenter" @1:1 from "module \"addons\""
+    .resource.helm_release.addons.values.replicas = 1 @7:39
+    .resource.helm_release.addons.set.0.name = "settings.x" @8:24
+    .resource.helm_release.addons.set.0.value = "y" @8:46
+    .resource.helm_release.addons.unevaluated.0 = "${module.addons}" @1:1 from "module \"addons\""
+    --- main.tf:11
+    .resource.helm_release.addon.chart = "karpenter" @13:19
+    .resource.helm_release.addon.version = "1.6.2" @14:19
+    .resource.helm_release.addon.values.replicas = 1 @15:31
+    --- main.tf:17
+    .module.off.source = "aws-ia/eks-blueprints-addons/aws" @18:15
+    "#);
+}

@@ -1,0 +1,249 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use objects::chart_values::{self, ChartValues};
+use objects::controller::{CLUSTER_NAME, Controller, INTERRUPTION_QUEUE};
+use objects::interruption_queue::CreatedQueue;
+use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
+use values::placeholder::{Placeholder, has_placeholder};
+
+use crate::rules::folders::is_beside;
+use crate::rules::indexes::KarpenterModules;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares the interruption queue of the controller with the queues that the same Terraform configuration creates: through the
+    /// submodule `karpenter` of terraform-aws-modules/eks, eks-blueprints-addons, or an `aws_sqs_queue` with Karpenter's name.
+    ///
+    /// A module is compared if it is in the same folder as the controller's values, or if both name the same cluster. A name that only
+    /// Terraform knows is compared with a name that contains it: `prod` differs from `Karpenter-prod` whatever the cluster is called.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter finds no queue with this name, so it gets no notice before EC2 takes an instance back. The submodule calls its queue
+    /// `Karpenter-<cluster>` and eks-blueprints-addons `karpenter-<cluster>`, but the getting started guide calls it like the cluster.
+    ///
+    /// ## Example
+    ///
+    /// The first document is the call of a module in Terraform's JSON syntax.
+    ///
+    /// ```yaml
+    /// module:
+    ///   karpenter:
+    ///     source: terraform-aws-modules/eks/aws//modules/karpenter
+    ///     cluster_name: prod
+    /// ---
+    /// settings:
+    ///   clusterName: prod
+    ///   interruptionQueue: prod
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// module:
+    ///   karpenter:
+    ///     source: terraform-aws-modules/eks/aws//modules/karpenter
+    ///     cluster_name: prod
+    /// ---
+    /// settings:
+    ///   clusterName: prod
+    ///   interruptionQueue: Karpenter-prod
+    /// ```
+    ///
+    /// In Terraform, refer to the output `queue_name` of the module.
+    ///
+    /// ## References
+    ///
+    /// - modules/karpenter/main.tf of terraform-aws-modules/terraform-aws-eks at v21.9.0; main.tf of
+    ///   aws-ia/terraform-aws-eks-blueprints-addons at v1.9.2
+    /// - `NewControllers` in pkg/controllers/controllers.go at v1.14.1
+    RULE {
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller reads another interruption queue than the one that Terraform creates",
+        runs: Runs::OnFiles,
+        on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Name of a queue that the input creates.
+struct NamedQueue<'d> {
+    /// The name; empty if AWS chooses it.
+    name: String,
+    node: Node<'d>,
+    is_for_karpenter: bool,
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let controller = Controller::of(object);
+    let values = chart_values::of_this_cluster(object);
+    let in_values = values.and_then(ChartValues::interruption_queue);
+    let set = controller.as_ref().and_then(|controller| controller.setting(INTERRUPTION_QUEUE).text());
+    let Some((name, node)) = set.or_else(|| in_values.and_then(|node| Some((node.as_str()?, node)))) else {
+        return;
+    };
+    // An ARN or a URL is a mistake that another rule reports.
+    if name.is_empty() || (!has_placeholder(name) && name.contains(['/', ':'])) {
+        return;
+    }
+    let in_values = values.and_then(ChartValues::cluster_name).and_then(Node::as_str);
+    let cluster = controller.as_ref().and_then(|one| Some(one.setting(CLUSTER_NAME).text()?.0)).or(in_values);
+    let queues = queues(node, cluster, context);
+    let Some(expected) = queues.iter().find(|queue| queue.is_for_karpenter) else { return };
+    let is_other = |queue: &NamedQueue<'_>| {
+        if queue.is_for_karpenter { is_certainly_other(name, &queue.name) } else { queue.name != name }
+    };
+    if !queues.iter().all(is_other) {
+        return;
+    }
+    let message = format!(
+        "the controller reads the queue `{name}`, but this configuration creates the queue `{}` for it",
+        expected.name
+    );
+    let finding = Finding::at(&RULE, node, message);
+    let finding = finding.help(format!(
+        "write `{}`; in Terraform, refer to what creates the queue, such as `${{module.karpenter.queue_name}}`",
+        expected.name
+    ));
+    findings.push(finding.related(Place::value(expected.node), "the name of the queue comes from here"));
+}
+
+/// The queues that may be meant: of modules for the same cluster, and of resources in the same folder.
+fn queues<'d>(node: Node<'d>, cluster: Option<&str>, context: &Context<'_, 'd>) -> Vec<NamedQueue<'d>> {
+    let known = |name: &str| !has_placeholder(name);
+    let mut queues = Vec::new();
+    for module in context.inventory.index::<KarpenterModules>() {
+        let own = module.cluster_name().and_then(Node::as_str);
+        let is_same = match (cluster.filter(|name| known(name)), own.filter(|name| known(name))) {
+            (Some(one), Some(other)) => one == other,
+            _ => is_beside(node, module.object().root()),
+        };
+        let queue = module.queue().filter(|_| is_same);
+        queues.extend(queue.map(|queue| NamedQueue {
+            name: queue.text,
+            node: queue.node,
+            is_for_karpenter: true,
+        }));
+    }
+    let all = context.inventory.own().iter().copied().filter_map(CreatedQueue::of);
+    for queue in all.filter(|queue| is_beside(node, queue.node())) {
+        let name = queue.name_text().unwrap_or_default();
+        let node = queue.name().unwrap_or(queue.node());
+        let is_for_karpenter = queue.is_for_karpenter() && !name.is_empty();
+        queues.push(NamedQueue { name, node, is_for_karpenter });
+    }
+    queues
+}
+
+/// Whether two names differ, whatever replaces a placeholder that both have.
+fn is_certainly_other(one: &str, other: &str) -> bool {
+    match (split(one), split(other)) {
+        (None, None) => one != other,
+        (Some((start, mark, end)), Some((other_start, other_mark, other_end))) if mark == other_mark => {
+            let lengths = start.len() + end.len() != other_start.len() + other_end.len();
+            lengths
+                || (start == other_start && end != other_end)
+                || (end == other_end && start != other_start)
+        }
+        _ => false,
+    }
+}
+
+/// The text before and after the only placeholder of a text, and the placeholder.
+fn split(text: &str) -> Option<(&str, &str, &str)> {
+    let range = Placeholder::find(text)?.range;
+    let (start, rest) = text.split_at_checked(range.start)?;
+    let (mark, end) = rest.split_at_checked(range.len())?;
+    Some((start, mark, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, is_certainly_other};
+    use crate::rules::testing::{findings, findings_in_files, silent};
+    use rule::settings::Settings;
+
+    fn module(arguments: &str) -> String {
+        format!(
+            "module:\n  k:\n    source: terraform-aws-modules/eks/aws//modules/karpenter\n    {arguments}\n---\n"
+        )
+    }
+
+    fn values(cluster: &str, queue: &str) -> String {
+        format!("settings:\n  clusterName: '{cluster}'\n  interruptionQueue: '{queue}'\n")
+    }
+
+    #[test]
+    fn reports_a_queue_that_the_module_does_not_create() {
+        let text = module("cluster_name: prod") + &values("prod", "prod");
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+          8 |   interruptionQueue: 'prod'
+            |                      ^^^^^^
+        warning / settings.interruptionQueue [all]
+          the controller reads the queue `prod`, but this configuration creates the queue `Karpenter-prod` for it
+          help: write `Karpenter-prod`; in Terraform, refer to what creates the queue, such as `${module.karpenter.queue_name}`
+          see line 4 cluster_name: the name of the queue comes from here
+        ");
+        let reference = "${module.eks.cluster_name}";
+        let text = module(&format!("cluster_name: '{reference}'")) + &values(reference, reference);
+        assert!(findings(&RULE, &text).contains("creates the queue `Karpenter-${module.eks.cluster_name}`"));
+        let other = "---\nResources: {a: {Type: 'AWS::SQS::Queue', Properties: {QueueName: jobs}}}\n";
+        assert!(findings(&RULE, &(text.clone() + other)).contains("creates the queue"));
+        silent(&RULE, &(text + &other.replace("jobs", &format!("'{reference}'"))));
+        let text = module("{cluster_name: prod, queue_name: a}").replace("    {", "    x: {");
+        silent(&RULE, &(text + &values("prod", "Karpenter-prod")));
+    }
+
+    #[test]
+    fn accepts_names_that_may_be_the_name_of_the_queue() {
+        for queue in
+            ["Karpenter-prod", "${module.k.queue_name}", "${aws_sqs_queue.a.name}", "", "{{ queue }}"]
+        {
+            silent(&RULE, &(module("cluster_name: prod") + &values("prod", queue)));
+        }
+        let open = module("cluster_name: '${var.cluster}'");
+        silent(&RULE, &(open.clone() + &values("prod", "prod")));
+        silent(&RULE, &(open + &values("${var.cluster}", "Karpenter-${var.cluster}")));
+        silent(&RULE, &(module("cluster_name: dev") + &values("prod", "prod")));
+        silent(&RULE, &(module("enable_spot_termination: false") + &values("prod", "prod")));
+    }
+
+    #[test]
+    fn compares_with_queues_of_the_same_folder() {
+        let queue =
+            "Resources:\n  karpenter: {Type: 'AWS::SQS::Queue', Properties: {QueueName: prod-queue}}\n";
+        let found = |file: &str, text: &str| {
+            let files = [(file, queue), ("a/values.yaml", text)];
+            findings_in_files(&RULE, &files, &Settings::default())
+        };
+        assert!(found("a/q.yaml", &values("prod", "prod")).contains("creates the queue `prod-queue`"));
+        assert_eq!(found("a/q.yaml", &values("prod", "prod-queue")), "");
+        assert_eq!(found("b/q.yaml", &values("prod", "prod")), "");
+        let other = queue.replace("karpenter", "other");
+        silent(&RULE, &(other + "---\n" + &values("prod", "prod")));
+    }
+
+    #[test]
+    fn names_with_one_placeholder_differ_by_the_text_around_it() {
+        for (one, other, expected) in [
+            ("${a}", "Karpenter-${a}", true),
+            ("karpenter-${a}", "Karpenter-${a}", true),
+            ("a${a}", "${a}a", false),
+            ("${a}", "${b}", false),
+            ("prod", "Karpenter-${a}", false),
+            ("a", "b", true),
+            ("${a}", "${a}", false),
+        ] {
+            assert_eq!(is_certainly_other(one, other), expected, "{one} {other}");
+        }
+    }
+}
