@@ -788,72 +788,84 @@ export const rules: Rule[] = [
     "enabled": "default",
     "family": "disruption",
     "fix": "none",
-    "name": "do-not-disrupt-wrong-place",
+    "name": "do-not-disrupt-pins-node-forever",
     "severity": "warning",
     "since": "1.0",
-    "summary": "`karpenter.sh/do-not-disrupt` protects nothing outside the annotations of pods and nodes",
+    "summary": "a protected pod keeps its expired node forever, beside the replacement of the node",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/do-not-disrupt-wrong-place"
+    "url": "https://karpwarden.github.io/karpwarden/rules/do-not-disrupt-pins-node-forever"
   },
   {
-    "caughtBy": "controller",
+    "caughtBy": "nobody",
     "enabled": "default",
     "family": "capacity",
     "fix": "none",
-    "name": "gpu-request-without-toleration",
+    "name": "gpu-pod-without-request",
     "severity": "warning",
     "since": "1.0",
-    "summary": "a pod requests an accelerator, but does not tolerate the taint of the NodePools that have it",
+    "summary": "a pod selects nodes with GPUs but requests no GPU",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/gpu-request-without-toleration"
+    "url": "https://karpwarden.github.io/karpwarden/rules/gpu-pod-without-request"
   },
   {
     "caughtBy": "nobody",
     "enabled": "default",
     "family": "access",
     "fix": "none",
-    "name": "iam-duplicate-sid",
-    "severity": "error",
-    "since": "1.0",
-    "summary": "two statements of an IAM policy have the same `Sid`",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/iam-duplicate-sid"
-  },
-  {
-    "caughtBy": "controller",
-    "enabled": "default",
-    "family": "symptoms",
-    "fix": "none",
-    "name": "consolidation-times-out",
+    "name": "iam-delete-unscoped",
     "severity": "warning",
     "since": "1.0",
-    "summary": "consolidation does not finish in time",
+    "summary": "the controller may terminate instances of every cluster in the account",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/consolidation-times-out"
+    "url": "https://karpwarden.github.io/karpwarden/rules/iam-delete-unscoped"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "launch-failed",
+    "name": "cluster-state-not-synced",
     "severity": "error",
     "since": "1.0",
-    "summary": "a NodeClaim cannot be launched",
+    "summary": "the controller waits for its cluster state to become complete",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/launch-failed"
+    "url": "https://karpwarden.github.io/karpwarden/rules/cluster-state-not-synced"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "pods-not-evicted",
-    "severity": "warning",
+    "name": "kubernetes-not-supported",
+    "severity": "error",
     "since": "1.0",
-    "summary": "the API server refuses evictions of pods",
-    "until": "1.5",
-    "url": "https://karpwarden.github.io/karpwarden/rules/pods-not-evicted"
+    "summary": "the Karpenter release does not support the Kubernetes version",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/kubernetes-not-supported"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "pod-addresses-used-up",
+    "severity": "error",
+    "since": "1.0",
+    "summary": "pods get no IP address",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/pod-addresses-used-up"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "zonal-shift-unavailable",
+    "severity": "error",
+    "since": "1.12",
+    "summary": "the cluster is not registered for zonal shift",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/zonal-shift-unavailable"
   }
 ];
 
