@@ -138,7 +138,7 @@ const RENAMED: [(&str, &str); 9] = [
 ];
 
 /// Attributes with keys of the user, and values that are strings.
-const MAPS: [&str; 14] = [
+const MAPS: [&str; 13] = [
     "annotations",
     "binary_data",
     "capacity",
@@ -150,7 +150,6 @@ const MAPS: [&str; 14] = [
     "options",
     "parameters",
     "requests",
-    "selector",
     "string_data",
     "volume_attributes",
 ];
@@ -208,12 +207,14 @@ impl BlockContext<'_> {
         // The provider refuses names in camel case.
         let is_snake_case = |name: &str| !name.contains(|char: char| char.is_ascii_uppercase());
         let is_field = |name: &str| is_snake_case(name) && (self.name != ROOT || !NOT_FIELDS.contains(&name));
-        let attributes = body.attributes.iter().filter(|attribute| is_field(&attribute.name));
-        let mut members: Vec<DraftMember> = attributes
-            .filter(|attribute| !attribute.value.is_null())
-            .map(|one| self.attribute(one))
-            .collect();
-        for block in body.blocks.iter().filter(|block| is_field(&block.kind)) {
+        // In JSON, an attribute with an object may be a block, too.
+        let is_attribute = |name: &str| self.is_map(name) && body.get(name).is_some();
+        let is_block = |name: &str| !is_attribute(name) && body.blocks.iter().any(|block| block.kind == name);
+        let present = body.attributes.iter().filter(|attribute| !attribute.value.is_null());
+        let attributes = present.filter(|attribute| is_field(&attribute.name) && !is_block(&attribute.name));
+        let mut members: Vec<DraftMember> = attributes.map(|one| self.attribute(one)).collect();
+        let blocks = body.blocks.iter().filter(|block| is_field(&block.kind) && !is_attribute(&block.kind));
+        for block in blocks {
             self.add_block(block, &mut members);
         }
         members
@@ -246,7 +247,7 @@ impl BlockContext<'_> {
 
     fn attribute(self, attribute: &EvaluatedAttribute) -> DraftMember {
         let EvaluatedAttribute { name, key, value } = attribute;
-        let part = if MAPS.contains(&name.as_str()) {
+        let part = if self.is_map(name) {
             strings(value)
         } else if NUMBERS.contains(&name.as_str()) {
             number(value)
@@ -256,6 +257,11 @@ impl BlockContext<'_> {
             fields(value)
         };
         DraftMember::new(&self.field(name), *key, part)
+    }
+
+    /// Whether an attribute has keys of the user.
+    fn is_map(self, name: &str) -> bool {
+        MAPS.contains(&name) || (name == "selector" && self.kind == "ReplicationController")
     }
 
     /// The name of a field.

@@ -230,3 +230,30 @@ resource "kubernetes_secret_v1" "a" {
     .metadata.name = "a" @41:21
     "#);
 }
+
+#[test]
+fn blocks_in_json_are_objects_too() {
+    let text = r#"{"resource": {"kubernetes_deployment_v1": {"web": {
+  "metadata": {"name": "web", "labels": {"app": "web"}},
+  "spec": [{"selector": {"match_labels": {"app": "web"}}, "template": {"spec": {
+    "node_selector": {"a_b": "c"},
+    "container": [{"name": "web", "env": {"name": "A", "value": 1}}],
+    "toleration": [{"key": "a"}, {"key": "b"}]
+  }}}]
+}}}}
+"#;
+    assert_snapshot!(shown(&[("main.tf.json", text)], &[]), @r#"
+    --- main.tf.json:1
+    .apiVersion = "apps/v1" @1:44 from "\"web\""
+    .kind = "Deployment" @1:44 from "\"web\""
+    .metadata.name = "web" @2:24
+    .metadata.labels.app = "web" @2:49
+    .spec.selector.matchLabels.app = "web" @3:50
+    .spec.template.spec.nodeSelector.a_b = "c" @4:30
+    .spec.template.spec.containers.0.name = "web" @5:28
+    .spec.template.spec.containers.0.env.0.name = "A" @5:51
+    .spec.template.spec.containers.0.env.0.value = "1" @5:65
+    .spec.template.spec.tolerations.0.key = "a" @6:28
+    .spec.template.spec.tolerations.1.key = "b" @6:42
+    "#);
+}
