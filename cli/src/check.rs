@@ -60,7 +60,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     if input::count(&clusters) == 0 {
-        terminal::error(color, "nothing to check: found no .yaml, .yml, .json or .jsonl files");
+        terminal::error(color, &format!("nothing to check: {}", input::NO_FILES));
         print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }

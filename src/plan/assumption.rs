@@ -14,6 +14,8 @@ pub enum PlanAssumption {
     Simulation(Assumption),
     /// The input has no nodes.
     NoNodes,
+    /// The snapshot has Nodes of NodePools, and no NodeClaims.
+    NoNodeClaims,
     /// The objects of the cluster that the files lack stay.
     OthersStay,
     /// The user data of this EC2NodeClass is redacted in the snapshot, and its secrets do not change.
@@ -39,6 +41,10 @@ impl fmt::Display for PlanAssumption {
         match self {
             Self::Simulation(assumption) => assumption.fmt(f),
             Self::NoNodes => f.write_str("the input has no nodes, so the plan says which NodePools change, and not which nodes and when"),
+            Self::NoNodeClaims => f.write_str(
+                "the snapshot has Nodes of NodePools but no NodeClaims, which say when a node has drifted: the plan says which NodePools \
+                 change, and not which nodes and when",
+            ),
             Self::OthersStay => f.write_str("the cluster keeps the NodePools, EC2NodeClasses and NodeOverlays that the files lack"),
             Self::Redacted(name) => {
                 write!(f, "the secrets in the user data of EC2NodeClass {name}, which the snapshot leaves out, do not change")

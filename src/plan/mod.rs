@@ -21,6 +21,7 @@ mod applied;
 mod assumption;
 mod change;
 mod controller;
+mod evidence;
 mod feeds;
 mod finding;
 mod older;
@@ -108,8 +109,8 @@ pub struct Plan {
     pub answer: PlanAnswer,
     /// Assumptions about facts that the input does not show.
     pub assumptions: Vec<PlanAssumption>,
-    /// The number of NodeClaims in the input.
-    pub total_nodes: usize,
+    /// Facts about the nodes of a snapshot.
+    nodes: words::NodeFacts,
 }
 
 /// The releases of one pair.
@@ -141,7 +142,14 @@ pub enum PlanError {
 
 /// Plans the changes of some clusters.
 pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanError> {
-    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), total_nodes: 0 };
+    let nodes = words::NodeFacts {
+        total: 0,
+        surplus: 0,
+        expiring: Vec::new(),
+        at: options.at,
+        horizon: options.forecast.horizon,
+    };
+    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), nodes };
     for pair in pairs {
         if options.is_snapshot {
             add_snapshot(&mut plan, *pair, options)?;
@@ -150,15 +158,11 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
         }
     }
     let answer = &mut plan.answer;
-    answer.effect = if options.is_snapshot {
-        words::strongest_on_nodes(answer, plan.total_nodes)
+    let has_nodes = options.is_snapshot && !plan.assumptions.contains(&PlanAssumption::NoNodeClaims);
+    (answer.effect, answer.verdict) = if has_nodes {
+        (words::strongest_on_nodes(answer, &plan.nodes), words::verdict_of_nodes(answer, &plan.nodes))
     } else {
-        words::strongest(answer)
-    };
-    answer.verdict = if options.is_snapshot {
-        words::verdict_of_nodes(answer, plan.total_nodes)
-    } else {
-        words::verdict(answer)
+        (words::strongest(answer), words::verdict(answer))
     };
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
@@ -274,12 +278,18 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     if releases.before != releases.after && !changes.is_empty() {
         plan.assumptions.push(PlanAssumption::EditAfterUpgrade);
     }
-    plan.total_nodes += facts.count();
+    plan.nodes.total += facts.count();
+    plan.nodes.surplus += facts.surplus();
+    if facts.misses_claims() {
+        plan.assumptions.push(PlanAssumption::NoNodeClaims);
+    }
     plan.answer.changes.extend(unread::all(pair.new));
     let decided = facts.decide();
     let deduced =
         DeducedSettings::new(&options.choices, &settings_at(options, releases.after), files, &settled.new)?;
-    let sides = (scope.old.as_slice(), settled.new.as_slice());
+    let usable: Vec<Object<'_>> =
+        settled.new.iter().copied().filter(|object| !facts.loses_class(*object)).collect();
+    let sides = (scope.old.as_slice(), usable.as_slice());
     rollout::add(plan, decided, sides, deduced.settings, (options.at, &options.forecast));
     for change in &changes {
         plan.answer.findings.extend(finding::of(change, pair.name, files, snapshot));

@@ -53,20 +53,24 @@ pub(super) fn add<'d>(
         })
         .collect();
     let by_name: BTreeMap<&str, &RolledNode<'_>> =
-        result.nodes.iter().map(|node| (node.name, node)).collect();
+        result.nodes.iter().chain(&result.leaving).map(|node| (node.name, node)).collect();
     for node in nodes {
         let is_removed = is_removed(&node);
         let mut answer = node.answer;
-        if is_removed {
-            answer.end = OrEmpty(gone.get(node.name).copied().map(Into::into));
-            if answer.end.0.is_none() {
-                answer.because.push("its drain does not end in the time of the forecast".to_owned());
-            }
-        }
         if let Some(rolled) = by_name.get(node.name) {
+            // Of a node that waits, the expiry is one of its reasons.
+            let expiry = |reason: &RollReason<'_>| match reason {
+                RollReason::Expires(time) => Some(*time),
+                _ => None,
+            };
+            let expires = rolled.because.iter().find_map(expiry).filter(|_| rolled.start.is_some());
+            plan.nodes.expiring.extend(expires);
             answer.start = OrEmpty(rolled.start.map(Into::into));
             answer.end = OrEmpty(rolled.end.map(Into::into));
             answer.never = rolled.never;
+            if is_removed && answer.end.0.is_none() && !answer.never {
+                answer.because.push("its drain does not end in the time of the forecast".to_owned());
+            }
             let reasons = rolled.because.iter().take(MAX_REASONS);
             answer.because.extend(reasons.map(|reason| match cause(reason) {
                 Some(cause) => format!("{cause}: {}", text(reason, release)),
@@ -139,7 +143,14 @@ fn text(reason: &RollReason<'_>, release: Release) -> String {
     match reason {
         RollReason::Blocked(blocker) => blocker.message(release),
         RollReason::Drain(reason) => words::drain_reason(reason, &clock),
-        RollReason::Budget => "the budgets of the NodePool allow no disruption".to_owned(),
+        RollReason::Budget(0) => "the budgets of the NodePool allow no disruption".to_owned(),
+        RollReason::Budget(1) => {
+            "the budgets of the NodePool allow no disruption: a node that is not ready or going counts"
+                .to_owned()
+        }
+        RollReason::Budget(count) => format!(
+            "the budgets of the NodePool allow no disruption: {count} nodes that are not ready or going count"
+        ),
         RollReason::NoPlace(message) if message.is_empty() => "pods of the node find no place".to_owned(),
         RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),
         RollReason::NotYetDrifted(time) => format!("Karpenter finds the node to be drifted only at {time}"),

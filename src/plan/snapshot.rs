@@ -10,7 +10,7 @@ use drift::{
 };
 use karpenter::kind::Kind;
 use karpenter::labels;
-use karpenter::release::Release;
+use karpenter::release::{Release, Releases};
 use manifest::tree::{Node, items_of};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -18,6 +18,7 @@ use objects::placeholders::has_placeholder_below;
 use values::timestamp::Timestamp;
 
 use super::change::{PlanChange, set_effect};
+use super::evidence::{has_listed_image, shown_drift};
 use super::scope::PlanScope;
 use super::stamped::{HashDrift, StampedObject, drifted};
 
@@ -25,6 +26,12 @@ use super::stamped::{HashDrift, StampedObject, drifted};
 const REDACTED: &str = "REDACTED";
 
 const USER_DATA: &str = "spec.userData";
+
+const NODE: Kind = Kind::of("", "v1", "Node");
+
+/// The reason for which a node goes with its NodePool.
+pub(super) const REMOVED: &str =
+    "the NodePool is removed: the node is drained at once, without budgets and without a replacement first";
 
 /// Drops the fields that only a redaction changes, and the objects without a change. Returns the names of the EC2NodeClasses whose
 /// user data is redacted.
@@ -108,6 +115,44 @@ impl<'d> DriftFacts<'_, 'd> {
         self.claims().count()
     }
 
+    /// The number of nodes that static NodePools have beyond their `replicas` after the change.
+    ///
+    /// Source: pkg/controllers/static/deprovisioning/controller.go of kubernetes-sigs/karpenter at v1.14.1.
+    pub(super) fn surplus(&self) -> usize {
+        if !Releases::since(8).contains(self.release) {
+            return 0;
+        }
+        let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
+        for pool in self.claims().filter_map(pool_of) {
+            *nodes.entry(pool).or_default() += 1;
+        }
+        let beyond = |pool: NodePool<'_>| {
+            let replicas = usize::try_from(pool.replicas()?.as_int()?).ok()?;
+            Some(nodes.get(pool.object().name())?.saturating_sub(replicas))
+        };
+        self.scope.new.iter().filter_map(|object| beyond(NodePool::of(*object)?)).sum()
+    }
+
+    /// Whether an object is a NodePool whose EC2NodeClass is removed. Karpenter then does not find the NodePool's instance types, and so not
+    /// the NodePool, although the finalizer keeps the EC2NodeClass until its nodes are gone.
+    ///
+    /// Source: `resolveNodeClassFromNodePool` in pkg/cloudprovider/cloudprovider.go of aws/karpenter-provider-aws, and
+    /// `BuildNodePoolMap` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter, at v1.14.1.
+    pub(super) fn loses_class(&self, object: Object<'d>) -> bool {
+        let class = NodePool::of(object).and_then(|pool| pool.node_class_ref()?.name()?.as_str());
+        let has = |objects: &[Object<'d>]| {
+            objects.iter().any(|one| one.is(Kind::NODE_CLASS) && Some(one.name()) == class)
+        };
+        class.is_some() && has(&self.scope.old) && !has(&self.scope.new)
+    }
+
+    /// Whether the snapshot lacks NodeClaims that a cluster has: it has Nodes of NodePools, or no Nodes at all.
+    pub(super) fn misses_claims(&self) -> bool {
+        let mut nodes = self.scope.old.iter().filter(|object| object.is(NODE)).peekable();
+        let is_of_pool = |node: &Object<'_>| node.metadata().label(labels::NODEPOOL).is_some();
+        self.count() == 0 && (nodes.peek().is_none() || nodes.any(is_of_pool))
+    }
+
     fn claims(&self) -> impl Iterator<Item = Object<'d>> {
         let is_going = |object: &Object<'_>| object.at(&["metadata", "deletionTimestamp"]).is_some();
         self.scope.old.iter().copied().filter(move |object| object.is(Kind::NODE_CLAIM) && !is_going(object))
@@ -137,9 +182,7 @@ impl<'d> DriftFacts<'_, 'd> {
         let (pools, classes) = (stamped(&old_pools, &new_pools), stamped(&old_classes, &new_classes));
         let mut found = Vec::new();
         for claim in self.claims() {
-            let Some(pool_name) = claim.metadata().label(labels::NODEPOOL).and_then(Node::as_str) else {
-                continue;
-            };
+            let Some(pool_name) = pool_of(claim) else { continue };
             let Some(pool) = new_pools.get(pool_name) else {
                 if old_pools.contains_key(pool_name) {
                     found.push(self.removed(claim, pool_name));
@@ -211,9 +254,18 @@ impl<'d> DriftFacts<'_, 'd> {
         let dynamic = changed
             .iter()
             .filter(|field| field.reason.is_some_and(|reason| reason != DriftReason::NodeClassDrift));
+        if let Some(reason) = shown_drift(question.node_claim, question.node_class, changed) {
+            return Outcome::Drifted(reason);
+        }
         let mut possible = None;
         for field in dynamic {
             match (field.effect, field.reason) {
+                // The image of the node may be the one that the EC2NodeClass selects again.
+                (Effect::ReplacesAll, Some(DriftReason::AmiDrift))
+                    if has_listed_image(question.node_claim, question.node_class) == Some(false) =>
+                {
+                    possible = possible.or(field.reason);
+                }
                 (Effect::ReplacesAll, Some(reason)) => return Outcome::Drifted(reason),
                 (Effect::Unknown | Effect::ReplacesSome, reason) => possible = possible.or(reason),
                 _ => {}
@@ -254,13 +306,12 @@ impl<'d> DriftFacts<'_, 'd> {
     }
 
     fn removed(&self, claim: Object<'d>, pool: &str) -> DecidedNode<'d> {
-        let because = "the NodePool is removed: the node is drained at once, without budgets and without a replacement first";
         DecidedNode {
             name: node_name(claim),
             since: None,
             answer: PlannedNode {
                 start: OrEmpty(Some(self.at.into())),
-                because: vec![because.to_owned()],
+                because: vec![REMOVED.to_owned()],
                 ..planned(claim, pool)
             },
         }
@@ -283,6 +334,10 @@ fn planned(claim: Object<'_>, pool: &str) -> PlannedNode {
         never: false,
         because: Vec::new(),
     }
+}
+
+fn pool_of(claim: Object<'_>) -> Option<&str> {
+    claim.metadata().label(labels::NODEPOOL)?.as_str()
 }
 
 fn node_name(claim: Object<'_>) -> &str {

@@ -9,6 +9,7 @@ use karpenter::kind::Kind;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
+use super::snapshot::REMOVED;
 use crate::disrupt::words::{moment, weekday};
 use crate::simulate::words::counted;
 
@@ -23,13 +24,13 @@ pub fn strongest(answer: &PlanAnswer) -> Effect {
 }
 
 /// The strongest effect on the nodes of a cluster.
-pub fn strongest_on_nodes(answer: &PlanAnswer, total: usize) -> Effect {
+pub fn strongest_on_nodes(answer: &PlanAnswer, NodeFacts { total, surplus, .. }: &NodeFacts) -> Effect {
     let of_node = |node: &PlannedNode| match (node.drifted, node.uncertain) {
         (true, _) => Effect::ReplacesSome,
         (false, true) => Effect::Unknown,
         (false, false) => Effect::RemovesNodes,
     };
-    if answer.nodes.len() == total && answer.nodes.iter().all(|node| node.drifted) && total > 0 {
+    if answer.nodes.len() == *total && answer.nodes.iter().all(|node| node.drifted) && *total > 0 {
         return Effect::ReplacesAll;
     }
     let nodes = answer.nodes.iter().map(of_node);
@@ -37,7 +38,8 @@ pub fn strongest_on_nodes(answer: &PlanAnswer, total: usize) -> Effect {
     let unread = answer.changes.iter().filter(|change| is_undecided(change)).map(|change| change.effect);
     // A NodePool without nodes has none that could be replaced.
     let others = answer.changes.iter().map(|change| change.effect).filter(|effect| *effect < Effect::Unknown);
-    nodes.chain(controller).chain(unread).chain(others).max().unwrap_or(Effect::None)
+    let surplus = (*surplus > 0).then_some(Effect::RemovesNodes);
+    nodes.chain(controller).chain(unread).chain(others).chain(surplus).max().unwrap_or(Effect::None)
 }
 
 /// Whether a change can concern nodes: a NodeOverlay without NodePools has none. The NodePools that use an EC2NodeClass may be outside of
@@ -82,7 +84,8 @@ pub fn verdict(answer: &PlanAnswer) -> String {
         let pools: Vec<&PlannedPool> =
             answer.node_pools.iter().filter(|pool| pool.effect == effect).collect();
         if !pools.is_empty() {
-            parts.push(format!("{}{}", on_pools(effect, &pools), causes(answer, effect, &pools)));
+            let causes = causes(answer, effect, &pools);
+            parts.push(format!("{}{causes}", on_pools(effect, &pools, !causes.is_empty())));
         }
     }
     parts.extend(of_classes(answer));
@@ -129,38 +132,65 @@ fn lost(answer: &PlanAnswer) -> Option<String> {
     }
 }
 
+/// Facts about the nodes of a cluster that an answer does not hold.
+#[derive(Clone, Debug)]
+pub struct NodeFacts {
+    /// The number of NodeClaims.
+    pub total: usize,
+    /// The number of nodes that static NodePools have beyond `replicas`.
+    pub surplus: usize,
+    /// The times at which drifted nodes expire before they are replaced.
+    pub expiring: Vec<Timestamp>,
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The length of the forecast.
+    pub horizon: Duration,
+}
+
 /// The plan in one sentence, for a cluster with some nodes.
-pub fn verdict_of_nodes(answer: &PlanAnswer, total: usize) -> String {
-    if total == 0 {
-        return verdict(answer);
-    }
-    let count = |is_in: fn(&PlannedNode) -> bool| answer.nodes.iter().filter(|node| is_in(node)).count();
-    let drifted = count(|node| node.drifted && !node.never);
-    let never: Vec<&PlannedNode> = answer.nodes.iter().filter(|node| node.never).collect();
-    let may = count(|node| node.uncertain);
-    let removed = count(|node| !node.drifted && !node.uncertain);
-    let of = |count: usize| format!("{count} of {}", counted(total, "node"));
+pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts) -> String {
+    let all = |is_in: fn(&PlannedNode) -> bool| -> Vec<&PlannedNode> {
+        answer.nodes.iter().filter(|node| is_in(node)).collect()
+    };
+    let replaced = all(is_replaced);
+    let waiting = all(|node| node.drifted && !node.never && node.start.0.is_none());
+    let never = all(|node| node.drifted && node.never);
+    let may = all(|node| node.uncertain).len();
+    let removed = all(|node| is_removed(node) && !node.never).len();
+    let stuck = all(|node| is_removed(node) && node.never);
+    let of = |count: usize| format!("{count} of {}", counted(facts.total, "node"));
+    let are = |count: usize, one: &str, several: &str| match count {
+        1 => format!("1 node {one}"),
+        _ => format!("{count} nodes {several}"),
+    };
     let mut parts = Vec::new();
-    if drifted > 0 {
-        parts.push(format!("replaces {}{}", of(drifted), period(answer)));
+    if !replaced.is_empty() {
+        parts.push(format!("replaces {}{}", of(replaced.len()), period(&replaced, facts)));
     }
     if removed > 0 {
         parts.push(format!("removes {} at once", of(removed)));
     }
+    if facts.surplus > 0 {
+        parts.push(format!("removes {}: spec.replicas", of(facts.surplus)));
+    }
+    if !waiting.is_empty() {
+        let horizon = about(facts.horizon);
+        let are = are(waiting.len(), "does", "do");
+        parts.push(format!("{are} not start in the {horizon} of the forecast{}", obstacles(&waiting)));
+    }
     if !never.is_empty() {
-        let mut causes: Vec<&str> = never
-            .iter()
-            .filter_map(|node| node.because.first())
-            .map(|text| text.split(": ").next().unwrap_or_default())
-            .collect();
-        causes.sort_unstable();
-        causes.dedup();
-        let cause =
-            if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes, "").trim_end()) };
-        parts.push(format!(
-            "{} never replaced{cause}",
-            if never.len() == 1 { "1 node is".to_owned() } else { format!("{} nodes are", never.len()) }
-        ));
+        let are = are(never.len(), "is", "are");
+        parts.push(format!("{are} never replaced{}", obstacles(&never)));
+    }
+    if !stuck.is_empty() {
+        let drains =
+            if stuck.len() == 1 { "1 node never ends" } else { &format!("{} nodes never ends", stuck.len()) };
+        parts.push(format!("the drain of {drains}{}", obstacles(&stuck)));
+    }
+    if let Some(first) = facts.expiring.iter().min() {
+        let expire = are(facts.expiring.len(), "expires before it is", "expire before they are");
+        let first = short(*first, facts.at);
+        parts.push(format!("{expire} replaced, from {first} UTC, without a replacement first"));
     }
     if may > 0 {
         parts.push(format!("may replace {}{}", of(may), causes(answer, Effect::Unknown, &[])));
@@ -183,20 +213,44 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, total: usize) -> String {
     parts.join("; ")
 }
 
+/// Whether the replacement of a node starts.
+fn is_replaced(node: &PlannedNode) -> bool {
+    node.drifted && !node.never && node.start.0.is_some()
+}
+
+/// Whether a node goes with its NodePool.
+const fn is_removed(node: &PlannedNode) -> bool {
+    !node.drifted && !node.uncertain
+}
+
+/// The obstacles to the replacement or the drain of some nodes, after a colon.
+fn obstacles(nodes: &[&PlannedNode]) -> String {
+    let first = |node: &&PlannedNode| {
+        let own = node.because.iter().find(|text| !text.starts_with(REMOVED));
+        own.map(|text| text.split(": ").next().unwrap_or_default().to_owned())
+    };
+    let found: BTreeSet<String> = nodes.iter().filter_map(first).collect();
+    let found: Vec<&str> = found.iter().map(String::as_str).collect();
+    if found.is_empty() { String::new() } else { format!(": {}", listed(&found, "").trim_end()) }
+}
+
 /// The time of the rollouts, such as ` in about 5 h (Sat 22:00 to Sun 03:10 UTC)`.
-fn period(answer: &PlanAnswer) -> String {
+fn period(replaced: &[&PlannedNode], facts: &NodeFacts) -> String {
     let time = |time: &Option<DateTime>| Timestamp::parse(time.as_ref()?.as_str());
-    let rolled = || answer.nodes.iter().filter(|node| node.drifted && !node.never);
-    let start = rolled().filter_map(|node| time(&node.start.0)).min();
-    let end = rolled().filter_map(|node| time(&node.end.0)).max();
-    let is_open = rolled().any(|node| node.end.0.is_none());
+    let start = replaced.iter().filter_map(|node| time(&node.start.0)).min();
+    let end = replaced.iter().filter_map(|node| time(&node.end.0)).max();
+    let is_open = replaced.iter().any(|node| node.end.0.is_none());
     match (start, end) {
         (Some(start), Some(end)) if !is_open => {
             let length = about(end.since(start));
-            format!(" in about {length} ({} to {} UTC)", short(start, start), short(end, start))
+            format!(" in about {length} ({} to {} UTC)", short(start, facts.at), short(end, facts.at))
         }
         (Some(start), _) => {
-            format!(" from {} UTC, and not all of them in the time of the forecast", short(start, start))
+            let horizon = about(facts.horizon);
+            format!(
+                " from {} UTC, and not all of them in the {horizon} of the forecast",
+                short(start, facts.at)
+            )
         }
         (None, _) => String::new(),
     }
@@ -212,11 +266,11 @@ fn about(length: Duration) -> String {
     }
 }
 
-/// `Sat 22:00`, with the date if it is a week or more after the start.
-fn short(time: Timestamp, start: Timestamp) -> String {
+/// `Sat 22:00`, with the date if it is about a week or more after the change.
+fn short(time: Timestamp, at: Timestamp) -> String {
     const DAYS_WITHOUT_DATE: i64 = 6 * 86_400;
     let minute = time.minute();
-    if time.since(start).seconds() >= DAYS_WITHOUT_DATE {
+    if time.since(at).seconds() >= DAYS_WITHOUT_DATE {
         return moment(minute);
     }
     format!("{} {:02}:{:02}", weekday(minute.day()), minute.of_day() / 60, minute.of_day() % 60)
@@ -250,7 +304,8 @@ fn nothing(answer: &PlanAnswer) -> String {
     format!("no node is replaced: {rest}{lost}")
 }
 
-fn on_pools(effect: Effect, pools: &[&PlannedPool]) -> String {
+/// An effect on NodePools. A field as the cause removes only some nodes.
+fn on_pools(effect: Effect, pools: &[&PlannedPool], has_cause: bool) -> String {
     let names: Vec<String> = pools.iter().map(|pool| named(pool)).collect();
     let more = names.len().saturating_sub(MAX_NAMED);
     let shown = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
@@ -259,6 +314,7 @@ fn on_pools(effect: Effect, pools: &[&PlannedPool]) -> String {
     match effect {
         Effect::ReplacesAll => format!("replaces every node of {of}"),
         Effect::ReplacesSome => format!("replaces the nodes of {of} that no longer fit"),
+        Effect::RemovesNodes if has_cause => format!("removes nodes of {of}"),
         Effect::RemovesNodes => format!("removes the nodes of {of}"),
         _ => format!("may replace nodes of {of}"),
     }

@@ -28,6 +28,7 @@ mod pipes;
 mod places;
 mod plan;
 mod plan_base;
+mod plan_nodes;
 mod plan_snapshot;
 mod reading;
 mod reporting;

@@ -7,7 +7,7 @@ use crate::folder::{Folder, Run};
 const AT: &str = "2026-03-14T22:00:00Z";
 
 /// The NodePool as `pool.yaml` has it, and as the cluster has it with `expireAfter: 720h`.
-fn pool(team: &str) -> Value {
+pub(crate) fn pool(team: &str) -> Value {
     json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {
         "disruption": {"consolidateAfter": "1h", "budgets": [{"nodes": "1"}]},
         "template": {"metadata": {"labels": {"team": team}}, "spec": {
@@ -15,7 +15,7 @@ fn pool(team: &str) -> Value {
             "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}})
 }
 
-fn class() -> Value {
+pub(crate) fn class() -> Value {
     json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"}, "spec": {
         "role": "r", "amiSelectorTerms": [{"alias": "al2023@v20250807"}], "userData": "echo secret",
         "subnetSelectorTerms": [{"tags": {"d": "x"}}], "securityGroupSelectorTerms": [{"tags": {"d": "x"}}]},
@@ -34,7 +34,7 @@ fn hash_of(folder: &Folder, name: &str) -> String {
 }
 
 /// A cluster with some nodes of the NodePool.
-fn cluster(nodes: usize) -> Folder {
+pub(crate) fn cluster(nodes: usize) -> Folder {
     let folder = Folder::with(&[("pool.yaml", &pool("a").to_string()), ("class.yaml", &class().to_string())]);
     // Any constant: the cluster's CA bundle.
     let class_hash = (hash_of(&folder, "class.yaml").parse::<u64>().unwrap() ^ 0x3039).to_string();
@@ -79,12 +79,12 @@ fn cluster(nodes: usize) -> Folder {
     folder
 }
 
-fn plan(folder: &Folder, further: &[&str]) -> Run {
+pub(crate) fn plan(folder: &Folder, further: &[&str]) -> Run {
     let common = ["plan", "--snapshot", "snapshot", "--karpenter-version", "1.14", "--at", AT];
     folder.run(&[&common[..], further].concat())
 }
 
-fn json_of(folder: &Folder, further: &[&str]) -> Value {
+pub(crate) fn json_of(folder: &Folder, further: &[&str]) -> Value {
     let run = plan(folder, &[&["--format", "json"], further].concat());
     let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
     crate::answers::assert_valid("plan", &answer);
@@ -92,7 +92,7 @@ fn json_of(folder: &Folder, further: &[&str]) -> Value {
 }
 
 /// The reason of each node that drifts or may.
-fn reasons(answer: &Value) -> Vec<(String, String, bool)> {
+pub(crate) fn reasons(answer: &Value) -> Vec<(String, String, bool)> {
     let nodes = answer["nodes"].as_array().unwrap().iter();
     nodes
         .map(|node| {

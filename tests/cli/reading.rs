@@ -201,7 +201,7 @@ fn checks_the_working_directory_without_a_path() {
     assert_eq!((run.status, files(&run, "findings")), (1, vec!["a.yaml".to_owned()]));
     let run = Folder::with(&[]).check(&[]);
     assert_eq!(run.status, 3);
-    assert_snapshot!(run.stderr, @"error: nothing to check: found no .yaml, .yml, .json or .jsonl files");
+    assert_snapshot!(run.stderr, @"error: nothing to check: found no .yaml, .yml, .json, .jsonl, .tf or .tofu files");
 }
 
 #[test]

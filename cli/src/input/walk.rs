@@ -18,6 +18,9 @@ use crate::baseline::is_baseline;
 /// Extensions of manifests, and of configurations of Terraform, which make objects.
 const EXTENSIONS: [&str; 6] = ["yaml", "yml", "json", "jsonl", "tf", "tofu"];
 
+/// Message about a folder without such files.
+pub(crate) const NO_FILES: &str = "found no .yaml, .yml, .json, .jsonl, .tf or .tofu files";
+
 /// Files whose patterns a walk through a folder applies.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
 

@@ -9,6 +9,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
     let remedy = match assumption {
         PlanAssumption::Simulation(assumption) => return assumed::text(assumption),
         PlanAssumption::NoNodes => " (`--snapshot`)",
+        PlanAssumption::NoNodeClaims => "; `karpwarden collect` needs the right to list NodeClaims",
         PlanAssumption::OthersStay => " (`--complete`)",
         PlanAssumption::NodeStart(_) => " (`--node-start`)",
         PlanAssumption::Redacted(_)

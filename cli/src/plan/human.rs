@@ -194,7 +194,7 @@ impl Page<'_> {
 
     fn nodes(&self, out: &mut dyn Write, answer: &PlanAnswer) -> io::Result<()> {
         let groups: [NodeGroup; 5] = [
-            ("nodes that are never replaced", |node| node.never),
+            ("nodes that are never replaced", |node| node.drifted && node.never),
             ("nodes that wait", |node| !node.never && node.drifted && node.start.0.is_none()),
             ("nodes that may be replaced", |node| node.uncertain),
             ("nodes that are removed", |node| !node.drifted && !node.uncertain),

@@ -310,5 +310,5 @@ impl Reader<'_> {
 }
 
 fn nothing() -> CommandError {
-    CommandError::NoInput("nothing to plan: found no .yaml, .yml, .json or .jsonl files".to_owned())
+    CommandError::NoInput(format!("nothing to plan: {}", input::NO_FILES))
 }

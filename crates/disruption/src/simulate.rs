@@ -76,7 +76,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if candidates.iter().any(|candidate| candidate.node.is_going()) {
             return Ok(None);
         }
-        if !self.rounds.has_used_pools() {
+        // Pods without a node do not need Karpenter for a place on an existing node.
+        if !candidates.is_empty() && !self.rounds.has_used_pools() {
             return Err(Fault);
         }
         if !candidates.is_empty() && self.rounds.is_over() {
@@ -101,6 +102,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             waiting: self.waiting(purpose),
             absent: absent.into_iter().collect(),
             explains: self.explains,
+            on_nodes: candidates.is_empty(),
         };
         let round = self.rounds.round(&input);
         // A pod that was not tried may need a node more, or may take the place of a pod that has one.

@@ -211,6 +211,10 @@ fn effect_between(
     }
     match field.comparison {
         FieldComparison::Hash | FieldComparison::Stored => Some(field.effect),
+        FieldComparison::Replicas => match (number(one), number(other)) {
+            (Some(one), Some(other)) if other < one => Some(Effect::RemovesNodes),
+            _ => Some(field.effect),
+        },
         FieldComparison::Duration => {
             (duration(one) != duration(other) || duration(one).is_none()).then_some(field.effect)
         }
@@ -289,6 +293,13 @@ fn is_too_long(items: &[Typed<'_>]) -> bool {
 
 fn items(value: Option<Typed<'_>>) -> Vec<Typed<'_>> {
     value.map(Hasher::items).unwrap_or_default()
+}
+
+fn number(value: Option<Typed<'_>>) -> Option<i64> {
+    match value?.value {
+        StoredValue::Given(node) => node.as_int(),
+        StoredValue::Filled(_) => None,
+    }
 }
 
 fn duration(value: Option<Typed<'_>>) -> Option<NillableDuration> {

@@ -34,6 +34,8 @@ pub(crate) enum FieldComparison {
     Stored,
     /// As the API server stores them, without the order of the items.
     Unordered,
+    /// Numbers of nodes: fewer remove nodes.
+    Replicas,
     /// Quantities by amount.
     Quantities,
     /// Durations by length.
@@ -153,7 +155,7 @@ pub const FIELD_EFFECTS: &[FieldEffect] = &[
     pool(
         "spec.replicas",
         "Karpenter launches or removes nodes until there are as many",
-        FieldComparison::Stored,
+        FieldComparison::Replicas,
     ),
     class(
         "spec.amiSelectorTerms",

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use answers::DateTime;
-use answers::plan::{PlanAnswer, PlannedChange, PlannedField};
+use answers::plan::{PlanAnswer, PlannedChange, PlannedField, PlannedNode};
 use drift::{Effect, ObjectChangeKind};
 
 use crate::human::printable;
@@ -59,17 +59,10 @@ pub fn markdown(answer: &PlanAnswer) -> String {
     let blocked: Vec<String> =
         blocked.map(|(pool, text)| format!("NodePool {}: {text}", pool.name)).collect();
     list(&mut text, "NodePools that cannot roll out now", &blocked);
-    let never = answer.nodes.iter().filter(|node| node.never);
-    let never: Vec<String> = never
-        .map(|node| {
-            format!(
-                "{}: {}",
-                if node.node.is_empty() { &node.node_claim } else { &node.node },
-                node.because.join("; ")
-            )
-        })
-        .collect();
-    list(&mut text, "Nodes that are never replaced", &never);
+    nodes(&mut text, answer, "Nodes that are never replaced", |node| node.drifted && node.never);
+    let waits = |node: &PlannedNode| node.drifted && !node.never && node.start.0.is_none();
+    nodes(&mut text, answer, "Nodes that wait", waits);
+    nodes(&mut text, answer, "Nodes whose drain never ends", |node| !node.drifted && node.never);
     list(&mut text, "Pods that lose their place", &answer.pods.lost);
     list(&mut text, "Pods that gain a place", &answer.pods.gained);
     list(&mut text, "What holds up the drain of a node", &answer.pods.holding);
@@ -144,6 +137,16 @@ fn code(text: &str) -> String {
 /// A text in a cell of a table.
 fn cell(text: &str) -> String {
     inline(text).replace('|', "\\|").replace("\\\\|", "\\|")
+}
+
+/// Nodes with the reasons that hold them.
+fn nodes(text: &mut String, answer: &PlanAnswer, title: &str, is_in: impl Fn(&PlannedNode) -> bool) {
+    let reasons = |node: &PlannedNode| {
+        let name = if node.node.is_empty() { &node.node_claim } else { &node.node };
+        format!("{name}: {}", node.because.join("; "))
+    };
+    let found: Vec<String> = answer.nodes.iter().filter(|node| is_in(node)).map(reasons).collect();
+    list(text, title, &found);
 }
 
 fn list(text: &mut String, title: &str, items: &[String]) {

@@ -14,7 +14,7 @@ use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
 use crate::cluster::StateNode;
 use crate::cluster::{AddedState, ClusterPod};
-use crate::drain::{DrainReason, budget_reason, ends_by_itself, expires_at};
+use crate::drain::{DrainReason, budget_reason, ends_by_itself};
 use crate::methods::StaticObstacle;
 
 /// Message if no instance type of a new node can be bought.
@@ -195,10 +195,14 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             let end = now.plus(estimate.longest.unwrap_or(estimate.shortest));
             self.clock.at(end, RolloutEvent::Gone(name));
         }
-        if let Some(drifting) = self.drifting.get_mut(name) {
-            (drifting.never, drifting.drain) = (estimate.never, estimate.because);
+        if let Some(node) = self.tracked(name) {
+            (node.never, node.drain) = (estimate.never, estimate.because);
         }
         self.log(RolloutChange::Deleted(name.to_owned()));
+    }
+
+    fn tracked(&mut self, name: &str) -> Option<&mut Drifting<'d>> {
+        self.drifting.get_mut(name).or_else(|| self.leaving.get_mut(name))
     }
 
     /// Removes a node. Its pods run on the nodes where the last simulation placed them.
@@ -210,8 +214,9 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         self.going.remove(name);
         let price = self.prices.remove(name).unwrap_or_default();
         self.resize(node.pool(), price, -1);
-        if let Some(drifting) = self.drifting.get_mut(name) {
-            drifting.end = Some(self.settings.now);
+        let now = self.settings.now;
+        if let Some(node) = self.tracked(name) {
+            node.end = Some(now);
         }
         self.log(RolloutChange::Gone(name.to_owned()));
         for pod in node.pods.iter().copied().filter(|pod| pod.is_reschedulable()) {
@@ -310,7 +315,8 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         }
         let pools: BTreeSet<&'d str> = self.drifting.values().map(|drifting| drifting.pool).collect();
         self.forecast.rollouts = pools.into_iter().map(|pool| self.rollout(pool)).collect();
-        self.forecast.nodes = self.drifting.keys().filter_map(|name| self.rolled(name)).collect();
+        self.forecast.nodes = self.drifting.iter().map(|(name, node)| self.rolled(name, node)).collect();
+        self.forecast.leaving = self.leaving.iter().map(|(name, node)| self.rolled(name, node)).collect();
         // The differences of many prices would add up to another number.
         self.forecast.cost.after = self.prices.values().sum();
         self.forecast.peak_extra_nodes = self.size.peak();
@@ -351,25 +357,28 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             Some(StaticObstacle::NodeLimit { by_replicas }) => return (RollReason::NodeLimit, by_replicas),
             None => {}
         }
+        let budget = || RollReason::Budget(self.counts.count(drifting.pool).unavailable);
         let is_left = self.counts.left(drifting.pool, self.settings.now) > 0;
         let skips_empty = Behaviour::DRIFT_SKIPS_EMPTY.holds_in(self.settings.release());
         let is_empty = drifting.turn.is_some_and(|turn| !turn.has_pods);
-        let reason = if drifting.has_failed {
-            RollReason::NoPlace(drifting.failure.clone())
-        } else if skips_empty && is_empty {
+        if drifting.has_failed {
+            // Nodes that go or start may still make room.
+            let may_change = self.forecast.is_cut || !self.going.is_empty() || self.starting > 0;
+            return (RollReason::NoPlace(drifting.failure.clone()), !may_change);
+        }
+        let reason = if skips_empty && is_empty {
             RollReason::Empty
         } else if self.forecast.is_cut || (is_left && self.waits_for_start) {
             RollReason::Untried
         } else if is_left && !self.cluster.has_used_pools() {
             RollReason::NoUsedPool
         } else {
-            RollReason::Budget
+            budget()
         };
         (reason, false)
     }
 
-    fn rolled(&self, name: &'d str) -> Option<RolledNode<'d>> {
-        let drifting = self.drifting.get(name)?;
+    fn rolled(&self, name: &'d str, drifting: &Drifting<'d>) -> RolledNode<'d> {
         let mut because: Vec<RollReason<'d>> =
             drifting.drain.iter().cloned().map(RollReason::Drain).collect();
         let waits = drifting.start.is_none();
@@ -378,23 +387,22 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             let (reason, is_permanent) = self.wait_of(name, drifting);
             let has_no_budget = self.counts.never_allows(drifting.pool);
             never |= is_permanent || has_no_budget;
-            let tells_budget = matches!(reason, RollReason::Budget);
+            let tells_budget = matches!(reason, RollReason::Budget(_));
             because.push(reason);
-            because.extend((has_no_budget && !tells_budget).then_some(RollReason::Budget));
+            because.extend((has_no_budget && !tells_budget).then_some(RollReason::Budget(0)));
         }
         let tells_expiry =
             because.iter().any(|reason| matches!(reason, RollReason::Drain(DrainReason::Expires(_))));
-        if let Some(expiry) = self.state.node(name).filter(|_| waits && !tells_expiry).and_then(expires_at) {
-            because.push(RollReason::Expires(expiry));
-        }
-        Some(RolledNode {
+        let expiry = drifting.expiry.filter(|expiry| drifting.start.is_none_or(|start| *expiry < start));
+        because.extend(expiry.filter(|_| !tells_expiry).map(RollReason::Expires));
+        RolledNode {
             name,
             node_pool: drifting.pool,
             start: drifting.start,
             end: drifting.end,
             never,
             because,
-        })
+        }
     }
 }
 

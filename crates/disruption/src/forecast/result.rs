@@ -12,6 +12,8 @@ use crate::methods::Method;
 pub struct Forecast<'d> {
     /// The drifted nodes, by name.
     pub nodes: Vec<RolledNode<'d>>,
+    /// The nodes that are going at the start of the forecast without being drifted, by name.
+    pub leaving: Vec<RolledNode<'d>>,
     /// The rollouts, by NodePool.
     pub rollouts: Vec<Rollout>,
     /// The commands in their order.
@@ -33,7 +35,7 @@ pub struct Forecast<'d> {
     pub is_cut: bool,
 }
 
-/// Drifted node.
+/// Drifted or leaving node.
 #[derive(Clone, Debug)]
 pub struct RolledNode<'d> {
     /// The name of the node.
@@ -59,8 +61,9 @@ pub enum RollReason<'d> {
     Blocked(NodeBlocker<'d>),
     /// The drain is delayed, or never ends.
     Drain(DrainReason<'d>),
-    /// The budgets of the NodePool leave no turn for the node before the horizon.
-    Budget,
+    /// The budgets of the NodePool leave no turn for the node before the horizon, with the number of its nodes that are not ready or going at
+    /// the end, which budgets count.
+    Budget(usize),
     /// The node is found to be drifted at this time only, beyond the horizon.
     NotYetDrifted(Timestamp),
     /// The limit of the static NodePool on nodes leaves no room for a replacement.
@@ -75,7 +78,8 @@ pub enum RollReason<'d> {
     Untried,
     /// Pods of the node find no place, in Karpenter's words; empty if it takes too much work to find them.
     NoPlace(String),
-    /// The NodeClaim expires then, whatever is in the way, and no replacement is launched first.
+    /// The NodeClaim expires before the node is replaced, whatever is in the way, and no replacement is launched first. The forecast
+    /// leaves the node where it is.
     Expires(Timestamp),
 }
 

@@ -17,7 +17,7 @@ use super::wait::Waits;
 use crate::blocker::NodeBlocker;
 use crate::candidate::price;
 use crate::cluster::{ClusterState, StateNode};
-use crate::drain::{DrainReason, Drains};
+use crate::drain::{DrainReason, Drains, expires_at};
 use crate::settings::DisruptionSettings;
 
 /// Namespace and name of a pod.
@@ -47,6 +47,8 @@ pub(super) struct Drifting<'d> {
     pub(super) end: Option<Timestamp>,
     pub(super) never: bool,
     pub(super) drain: Vec<DrainReason<'d>>,
+    /// The time at which the NodeClaim expires.
+    pub(super) expiry: Option<Timestamp>,
 }
 
 /// Node that is going.
@@ -75,6 +77,8 @@ pub(super) struct Roll<'s, 'd> {
     pub(super) drains: Drains<'d>,
     pub(super) clock: RolloutClock<'s>,
     pub(super) drifting: BTreeMap<&'d str, Drifting<'d>>,
+    /// The nodes that are going at the start without being drifted.
+    pub(super) leaving: BTreeMap<&'d str, Drifting<'d>>,
     /// The nodes that wait for drift.
     pub(super) turns: Turns<'d>,
     /// The nodes that wait for static drift.
@@ -158,6 +162,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             drains: Drains::of(objects),
             clock: RolloutClock::new(now),
             drifting: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             turns: Turns::default(),
             static_turns: Turns::default(),
             going: BTreeMap::new(),
@@ -186,19 +191,21 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
     /// Finds the nodes that are drifted, going or starting.
     fn read_nodes(&mut self) {
         let now = self.settings.now;
-        let nodes: Vec<(&'d str, &'d str)> =
-            self.state.nodes.iter().map(|node| (node.name(), node.pool())).collect();
-        for (name, pool) in nodes {
+        let of_node = |node: &StateNode<'d>| (node.name(), node.pool(), expires_at(node));
+        let nodes: Vec<_> = self.state.nodes.iter().map(of_node).collect();
+        for (name, pool, expiry) in nodes {
             let Some(node) = self.state.node(name) else { continue };
             let (is_going, drifted_since) = (node.is_going() || node.is_in_queue, node.drifted_since);
             let nominated = node.nominated_until;
             let start = start_of(node, now, self.node_start);
             if drifted_since.is_some() {
-                self.drifting.insert(name, Drifting { pool, ..Drifting::default() });
+                self.drifting.insert(name, Drifting { pool, expiry, ..Drifting::default() });
             }
             if is_going {
-                if let Some(drifting) = self.drifting.get_mut(name) {
-                    drifting.start = Some(now);
+                let leaving = Drifting { pool, start: Some(now), expiry, ..Drifting::default() };
+                match self.drifting.get_mut(name) {
+                    Some(drifting) => drifting.start = Some(now),
+                    None => drop(self.leaving.insert(name, leaving)),
                 }
                 self.going.insert(name, Going::default());
                 self.drain(name);

@@ -223,7 +223,7 @@ fn never_replaces_a_node_under_a_budget_of_zero() {
         let first = &forecast.nodes[0];
         assert!(first.never);
         assert!(
-            matches!(first.because.as_slice(), [RollReason::Budget, RollReason::Expires(_)]),
+            matches!(first.because.as_slice(), [RollReason::Budget(0), RollReason::Expires(_)]),
             "{first:?}"
         );
     });
@@ -314,7 +314,7 @@ fn ends_at_the_horizon() {
             times(forecast),
             ["n1 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z", "n2 2026-03-11T10:32:30Z -", "n3 - -"]
         );
-        assert!(matches!(forecast.nodes[2].because[0], RollReason::Budget));
+        assert!(matches!(forecast.nodes[2].because[0], RollReason::Budget(_)));
     });
 }
 
@@ -343,8 +343,8 @@ fn tells_the_obstacle_of_a_node_whose_budgets_allow_nothing() {
         Small::new(2, budgets).with("Node", "n1", protect).ask(|forecast| {
             let [first, second] = forecast.nodes.as_slice() else { panic!("{forecast:?}") };
             assert!(matches!(first.because[0], RollReason::Blocked(_)), "{first:?}");
-            assert_eq!(matches!(first.because[1], RollReason::Budget), is_closed, "{first:?}");
-            assert!(matches!(second.because[0], RollReason::Budget), "{second:?}");
+            assert_eq!(matches!(first.because[1], RollReason::Budget(_)), is_closed, "{first:?}");
+            assert!(matches!(second.because[0], RollReason::Budget(_)), "{second:?}");
             assert_eq!((first.never, second.never), (true, is_closed));
         });
     }

@@ -49,6 +49,8 @@ pub struct RoundInput<'d> {
     pub waiting: BTreeSet<&'d str>,
     /// Whether pods without a place have Karpenter's messages.
     pub explains: bool,
+    /// Whether existing nodes are tried although no NodePool takes pods, as kube-scheduler does without Karpenter.
+    pub on_nodes: bool,
 }
 
 /// Result of a round.
@@ -157,7 +159,11 @@ impl<'s> SimulatedCluster<'s> {
         world.fitting = Some(slots);
         let hosts = self.hosts.get(self.used_hosts..).unwrap_or_default();
         let mut solver = Solver::new(world, self.settings, hosts, &placing);
-        solver.solve();
+        if input.on_nodes {
+            solver.solve_on_nodes();
+        } else {
+            solver.solve();
+        }
         let explaining = work();
         let detail = if input.explains { ReasonDetail::Messages } else { ReasonDetail::None };
         refine::explain(&mut solver, detail, &explaining);

@@ -170,6 +170,11 @@ impl<'d> Solver<'d> {
         if self.world.used_pools == 0 {
             return self.fail_all();
         }
+        self.solve_on_nodes();
+    }
+
+    /// Places the pods also if no NodePool takes pods: then on existing nodes, as kube-scheduler does without Karpenter.
+    pub(crate) fn solve_on_nodes(&mut self) {
         let mut queue = Queue::new(&self.world);
         if SchedulerBehaviour::RELAXES_AT_ONCE.holds_in(self.settings.release) {
             self.solve_with_relaxation(&mut queue);

@@ -1,0 +1,206 @@
+//! What `karpwarden plan --snapshot` says about nodes that stay, wait or go otherwise.
+
+use serde_json::{Value, json};
+
+use crate::folder::Folder;
+use crate::plan_snapshot::{class, cluster, json_of, plan, pool, reasons};
+
+/// A cluster whose objects are changed.
+fn changed(nodes: usize, change: impl Fn(&mut Vec<Value>)) -> Folder {
+    let folder = cluster(nodes);
+    let mut list: Value = serde_json::from_str(&folder.read("snapshot/cluster.json")).unwrap();
+    change(list["items"].as_array_mut().unwrap());
+    folder.write("snapshot/cluster.json", list.to_string().as_bytes());
+    folder
+}
+
+fn each<'v>(items: &'v mut [Value], kind: &'static str) -> impl Iterator<Item = &'v mut Value> {
+    items.iter_mut().filter(move |item| item["kind"] == kind)
+}
+
+/// The verdict after a change of the NodePool, and the status of a run that fails on some plans.
+fn verdict(folder: &Folder, pool: &Value, fail_on: &str) -> (String, i32) {
+    folder.write("pool.yaml", pool.to_string().as_bytes());
+    let answer = json_of(folder, &["pool.yaml"]);
+    let run = plan(folder, &["--fail-on", fail_on, "pool.yaml"]);
+    (answer["verdict"].as_str().unwrap().to_owned(), run.status)
+}
+
+#[test]
+fn nodes_whose_pods_find_no_place_are_never_replaced() {
+    let mut tainted = pool("a");
+    tainted["spec"]["template"]["spec"]["taints"] =
+        json!([{"key": "a", "value": "b", "effect": "NoSchedule"}]);
+    let (text, status) = verdict(&cluster(2), &tainted, "never");
+    assert_eq!(text, "2 nodes are never replaced: pods of the node find no place");
+    assert_eq!(status, 1);
+    let (text, status) = verdict(&cluster(2), &pool("b"), "never");
+    assert!(text.starts_with("replaces 2 of 2 nodes in about"), "{text}");
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn nodes_of_a_removed_node_pool_whose_drain_never_ends_are_named() {
+    let folder = changed(2, |items| {
+        for pod in each(items, "Pod") {
+            pod["metadata"]["annotations"] = json!({"karpenter.sh/do-not-disrupt": "true"});
+        }
+    });
+    let answer = json_of(&folder, &["--complete", "class.yaml"]);
+    let text = answer["verdict"].as_str().unwrap();
+    assert!(text.starts_with("the drain of 2 nodes never ends: "), "{text}");
+    assert!(answer["nodes"].as_array().unwrap().iter().all(|node| node["never"] == true), "{answer}");
+    assert!(answer["nodes"][0]["because"].to_string().contains("shop/web-1"), "{answer}");
+    assert_eq!(plan(&folder, &["--complete", "--fail-on", "never", "class.yaml"]).status, 1);
+}
+
+#[test]
+fn nodes_that_expire_before_their_turn_are_counted() {
+    let folder = changed(3, |items| {
+        for claim in each(items, "NodeClaim") {
+            claim["spec"]["expireAfter"] = json!("118h1m");
+        }
+    });
+    let (text, _) = verdict(&folder, &pool("b"), "none");
+    assert!(
+        text.contains(
+            "; 2 nodes expire before they are replaced, from Sat 22:01 UTC, without a replacement first"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn status_shows_nodes_with_another_image_or_without_a_subnet() {
+    let folder = changed(2, |items| {
+        for claim in each(items, "NodeClaim").take(1) {
+            claim["status"]["imageID"] = json!("ami-0");
+        }
+    });
+    assert_eq!(reasons(&json_of(&folder, &[])), [("default-1".to_owned(), "AMIDrift".to_owned(), false)]);
+
+    let folder = changed(1, |items| {
+        for class in each(items, "EC2NodeClass") {
+            class["status"]["subnets"][0]["zone"] = json!("us-east-1b");
+        }
+    });
+    assert_eq!(reasons(&json_of(&folder, &[])), [("default-1".to_owned(), "SubnetDrift".to_owned(), false)]);
+
+    // The files name the image.
+    let folder = cluster(1);
+    let mut by_id = class();
+    for (id, drifts) in [("ami-2", Some(false)), ("ami-1", Some(true))] {
+        by_id["spec"]["amiFamily"] = json!("AL2023");
+        by_id["spec"]["amiSelectorTerms"] = json!([{"id": id}]);
+        folder.write("class.yaml", by_id.to_string().as_bytes());
+        let answer = json_of(&folder, &["class.yaml"]);
+        let image = reasons(&answer).into_iter().find(|(_, reason, _)| reason == "AMIDrift");
+        assert_eq!(image.map(|(.., is_uncertain)| is_uncertain), drifts, "{id}: {answer}");
+    }
+}
+
+#[test]
+fn alias_that_is_taken_back_may_replace_only_nodes_with_the_present_image_for_certain() {
+    let folder = changed(2, |items| {
+        for claim in each(items, "NodeClaim").take(1) {
+            claim["status"]["imageID"] = json!("ami-0");
+        }
+    });
+    let mut back = class();
+    back["spec"]["amiSelectorTerms"] = json!([{"alias": "al2023@v20250701"}]);
+    folder.write("class.yaml", back.to_string().as_bytes());
+    let own = |claim: &str, is_uncertain| (claim.to_owned(), "AMIDrift".to_owned(), is_uncertain);
+    let mut found = reasons(&json_of(&folder, &["class.yaml"]));
+    found.sort();
+    assert_eq!(found, [own("default-1", true), own("default-2", false)]);
+}
+
+#[test]
+fn snapshot_without_node_claims_decides_by_node_pool() {
+    let folder = changed(2, |items| items.retain(|item| item["kind"] != "NodeClaim"));
+    let (text, status) = verdict(&folder, &pool("b"), "replaces");
+    assert!(text.starts_with("replaces every node of 1 NodePool (default)"), "{text}");
+    assert_eq!(status, 1);
+    let answer = json_of(&folder, &["pool.yaml"]);
+    assert!(answer["assumptions"].to_string().contains("no NodeClaims"), "{answer}");
+    // Nodes of other origin show that the cluster has none of Karpenter's.
+    let folder = changed(1, |items| {
+        items.retain(|item| item["kind"] != "NodeClaim");
+        for node in each(items, "Node") {
+            node["metadata"]["labels"] = json!({});
+        }
+    });
+    assert_eq!(verdict(&folder, &pool("b"), "replaces").1, 0);
+}
+
+#[test]
+fn fewer_replicas_remove_nodes() {
+    let with_replicas = |replicas: u32| {
+        let mut pool = pool("a");
+        pool["spec"]["replicas"] = json!(replicas);
+        pool["spec"].as_object_mut().unwrap().remove("disruption");
+        pool
+    };
+    let folder = changed(3, |items| {
+        for pool in each(items, "NodePool") {
+            pool["spec"] = with_replicas(3)["spec"].clone();
+        }
+    });
+    let (text, status) = verdict(&folder, &with_replicas(1), "replaces");
+    assert_eq!(text, "removes 2 of 3 nodes: spec.replicas");
+    assert_eq!(status, 1);
+    let (text, _) = verdict(&folder, &with_replicas(4), "replaces");
+    assert_eq!(text, "no node is replaced: spec.replicas acts at once");
+
+    let files = Folder::with(&[
+        ("old/pool.yaml", &with_replicas(3).to_string()),
+        ("new/pool.yaml", &with_replicas(1).to_string()),
+    ]);
+    let run = files.run(&["plan", "--fail-on", "replaces", "--karpenter-version", "1.14", "old", "new"]);
+    assert!(run.stdout.starts_with("removes nodes of 1 NodePool (default): spec.replicas"), "{run:?}");
+    assert_eq!(run.status, 1);
+}
+
+#[test]
+fn node_pool_without_its_class_replaces_no_node() {
+    let answer = json_of(&changed(2, |_| ()), &["--complete", "pool.yaml"]);
+    assert_eq!(answer["nodes"], json!([]), "the NodePool is as it was");
+    let folder = cluster(2);
+    folder.write("pool.yaml", pool("b").to_string().as_bytes());
+    let answer = json_of(&folder, &["--complete", "pool.yaml"]);
+    let text = answer["verdict"].as_str().unwrap();
+    assert!(text.starts_with("2 nodes are never replaced: nodepool not found"), "{text}");
+}
+
+#[test]
+fn pods_of_static_node_pools_run_on_the_new_nodes() {
+    let with_replicas = |team: &str| {
+        let mut pool = pool(team);
+        pool["spec"]["replicas"] = json!(2);
+        pool["spec"]["disruption"] = json!({"budgets": [{"nodes": "1"}]});
+        pool["spec"]["disruption"]["consolidateAfter"] = json!("0s");
+        pool
+    };
+    let folder = changed(2, |items| {
+        for pool in each(items, "NodePool") {
+            pool["spec"] = with_replicas("a")["spec"].clone();
+        }
+    });
+    folder.write("pool.yaml", with_replicas("b").to_string().as_bytes());
+    let answer = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(answer["pods"]["pending"], json!([]), "{answer}");
+    assert!(answer["verdict"].as_str().unwrap().starts_with("replaces 2 of 2 nodes in about"), "{answer}");
+}
+
+#[test]
+fn nodes_that_use_up_a_budget_are_counted() {
+    let folder = changed(2, |items| {
+        for node in each(items, "Node").take(1) {
+            node["status"]["conditions"][0]["status"] = json!("False");
+        }
+    });
+    let (text, _) = verdict(&folder, &pool("b"), "none");
+    let because = json_of(&folder, &["pool.yaml"])["nodes"][0]["because"].to_string();
+    assert!(text.contains("do not start in the 30 days of the forecast"), "{text}");
+    assert!(because.contains("a node that is not ready or going counts"), "{because}");
+}
