@@ -9,7 +9,7 @@ use manifest::limits::Limits;
 use manifest::tree::Node;
 use manifest::{Document, File};
 use objects::chart_values;
-use objects::object::{Form, Object};
+use objects::object::{Form, Object, Operation};
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use serde_json::{Map, Value, json};
 use values::timestamp::Timestamp;
@@ -50,8 +50,9 @@ pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The objects of files that replace objects of a cluster, and the new ones.
+/// The objects of files that replace objects of a cluster, the new ones, and those that an AdmissionReview deletes.
 struct Wanted<'d> {
+    deleted: BTreeSet<ObjectName<'d>>,
     by_name: BTreeMap<ObjectName<'d>, Object<'d>>,
     further: Vec<Object<'d>>,
 }
@@ -64,9 +65,13 @@ impl<'d> Wanted<'d> {
         for object in cluster {
             places.entry((object.kind(), object.name())).or_default().push(object.namespace());
         }
-        let mut wanted = Self { by_name: BTreeMap::new(), further: Vec::new() };
+        let mut wanted = Self { deleted: BTreeSet::new(), by_name: BTreeMap::new(), further: Vec::new() };
         for object in files.iter().map(|input| input.object) {
             let name = name_of(object);
+            if object.operation() == Operation::Delete {
+                wanted.deleted.extend((!STATE.contains(&name.0)).then_some(name));
+                continue;
+            }
             let known = places.get(&(name.0, name.2)).map(Vec::as_slice).unwrap_or_default();
             if chart_values::of(object).is_some() {
                 wanted.further.push(object);
@@ -95,11 +100,12 @@ pub(super) fn scope<'d>(
     let mut seen = BTreeSet::new();
     let cluster: Vec<Object<'d>> =
         cluster.into_iter().filter(|object| !is_applied(*object) || seen.insert(name_of(*object))).collect();
-    let Wanted { by_name: mut wanted, further } = Wanted::of(files, &cluster);
+    let Wanted { deleted, by_name: mut wanted, further } = Wanted::of(files, &cluster);
     let mut new = Vec::new();
     for object in &cluster {
         match wanted.remove(&name_of(*object)) {
             Some(file) => new.push(file),
+            None if deleted.contains(&name_of(*object)) => {}
             None if is_complete && is_applied(*object) => {}
             None => new.push(*object),
         }
@@ -113,8 +119,10 @@ pub(super) fn scope<'d>(
 /// The changed objects with the metadata and the status that they have in the cluster, and the NodeClaims of removed NodePools as they
 /// are deleted, as files.
 pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
+    // Each document is also read as values of a chart, which have no name.
+    let is_named = |object: &&Object<'_>| object.form() == Form::Api;
     let old: BTreeMap<ObjectName<'_>, Object<'_>> =
-        scope.old.iter().map(|object| (name_of(*object), *object)).collect();
+        scope.old.iter().filter(is_named).map(|object| (name_of(*object), *object)).collect();
     let is_pool = |object: &&Object<'_>| object.is(Kind::NODE_POOL);
     let kept: BTreeSet<&str> = scope.new.iter().filter(is_pool).map(|object| object.name()).collect();
     let removed: BTreeSet<&str> = scope.old.iter().filter(is_pool).map(|object| object.name()).collect();
@@ -125,7 +133,7 @@ pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
     };
     let by_place: BTreeMap<(&str, &str), &str> =
         scope.old.iter().map(|object| ((object.kind(), object.name()), object.namespace())).collect();
-    let changed = scope.new.iter().filter_map(|new| {
+    let changed = scope.new.iter().filter(is_named).filter_map(|new| {
         if goes(new) {
             let mut text = new.root().to_json();
             *text

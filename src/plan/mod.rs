@@ -45,7 +45,7 @@ use disruption::forecast::ForecastSettings;
 use drift::{Effect, HashOptions};
 use karpenter::release::Release;
 use objects::node_pool::NodePool;
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use rule::settings::{Settings, Target};
 use values::timestamp::Timestamp;
 
@@ -241,7 +241,9 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     let scope = applied::scope(built.0.objects(snapshot), &wanted, options.is_complete);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let mut changes = change::of_scope(&scope, &hashes);
-    let older = older::of_files(wanted.iter().map(|input| input.object), &scope.old);
+    let applied = wanted.iter().map(|input| input.object);
+    let applied = applied.filter(|object| object.operation() != Operation::Delete);
+    let older = older::of_files(applied, &scope.old);
     changes.extend(older.into_iter().map(|change| {
         let message = older::reason(&change).unwrap_or_default();
         PlanChange { change, message, scopes: Vec::new() }

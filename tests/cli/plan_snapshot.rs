@@ -302,3 +302,49 @@ fn a_pod_disruption_budget_that_allows_nothing_keeps_a_node() {
     assert_eq!(answer["nodes"][0]["never"], true);
     assert_eq!(plan(&folder, &["pool.yaml", "--fail-on", "never"]).status, 1);
 }
+
+#[test]
+fn a_snapshot_is_the_same_as_a_list_and_as_separate_documents() {
+    let folder = cluster(3);
+    let list: Value = serde_json::from_str(&folder.read("snapshot/cluster.json")).unwrap();
+    let mut items: Vec<Value> = list["items"].as_array().unwrap().clone();
+    folder.write("changed.yaml", pool("b").to_string().as_bytes());
+    // Of each kind, an object is last once.
+    for _ in 0..4 {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        let documents: Vec<String> = items.iter().map(Value::to_string).collect();
+        folder.write("list/cluster.json", list.to_string().as_bytes());
+        folder.write("documents/cluster.json", documents.join("\n").as_bytes());
+        folder.write("documents-of-yaml/cluster.yaml", documents.join("\n---\n").as_bytes());
+        let plan = |snapshot: &str| {
+            let common = ["plan", "--snapshot", snapshot, "--karpenter-version", "1.14", "--at", AT];
+            folder.run(&[&common[..], &["--format", "json", "changed.yaml"]].concat()).json()
+        };
+        let expected = plan("list");
+        assert_eq!(expected["nodes"].as_array().unwrap().len(), 3);
+        for snapshot in ["documents", "documents-of-yaml"] {
+            let answer = plan(snapshot);
+            for key in ["verdict", "nodes", "rollouts", "cost", "pods"] {
+                assert_eq!(answer[key], expected[key], "{snapshot} {key}");
+            }
+        }
+        items.rotate_right(1);
+    }
+}
+
+#[test]
+fn a_review_of_a_deletion_removes_the_nodes() {
+    let folder = cluster(2);
+    let review = |object: &Value| {
+        json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {"uid": "1", "operation": "DELETE", "object": null, "oldObject": object}})
+    };
+    folder.write("review.json", review(&pool("a")).to_string().as_bytes());
+    let answer = json_of(&folder, &["review.json"]);
+    assert!(answer["verdict"].as_str().unwrap().starts_with("removes 2 of 2 nodes at once"), "{answer}");
+    assert_eq!(answer["effect"], "removes-nodes");
+    folder.write("review.json", review(&class()).to_string().as_bytes());
+    let answer = json_of(&folder, &["review.json"]);
+    assert_eq!(answer["changes"][0]["change"], "removed");
+    assert_eq!(answer["nodes"], json!([]));
+}
