@@ -105,11 +105,16 @@ fn effects<'d>(
             add(name, effect);
         }
     }
-    // A NodePool that is new has no nodes yet.
-    let is_new = |change: &PlanChange<'d>| change.change.change == ObjectChangeKind::Added;
-    let new = changes.iter().filter(|change| is_new(change)).filter_map(|change| change.change.new);
-    for pool in new.filter_map(NodePool::of) {
-        effects.insert(pool.object().name(), Effect::NewNodes);
+    for change in changes {
+        let Some(pool) = change.change.object().and_then(NodePool::of) else { continue };
+        let effect = match change.change.change {
+            // A new NodePool has no nodes yet.
+            ObjectChangeKind::Added => Effect::NewNodes,
+            // The nodes of a removed NodePool go, whatever else would replace them.
+            ObjectChangeKind::Removed => Effect::RemovesNodes,
+            ObjectChangeKind::Changed => continue,
+        };
+        effects.insert(pool.object().name(), effect);
     }
     effects
 }

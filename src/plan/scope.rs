@@ -136,6 +136,10 @@ fn is_planned(object: Object<'_>) -> bool {
     PLANNED.into_iter().any(|kind| object.is_in_any_version(kind)) || is_older(object)
 }
 
+/// Key of the files of one cluster: an environment, a folder or a file. The outermost folder is the empty text. Files without a key are
+/// visible to every cluster.
+type ScopeKey = Option<String>;
+
 /// Separates the clusters whose objects have the same names.
 fn separate<'d>(
     name: &str,
@@ -144,13 +148,13 @@ fn separate<'d>(
     environments: &BTreeSet<String>,
 ) -> Vec<PlanScope<'d>> {
     let environment =
-        |file: &str| folders_of(file).find(|folder| environments.contains(*folder)).unwrap_or("").to_owned();
-    let folder = |file: &str| folders_of(file).next().unwrap_or("").to_owned();
-    let file = |file: &str| file.to_owned();
+        |file: &str| folders_of(file).find(|folder| environments.contains(*folder)).map(str::to_owned);
+    let folder = |file: &str| Some(folders_of(file).next().unwrap_or_default().to_owned());
+    let file = |file: &str| Some(file.to_owned());
     // Each way tells more clusters apart than the one before.
-    let ways: [&dyn Fn(&str) -> String; 3] = [&environment, &folder, &file];
-    let mut keys: BTreeMap<&str, String> =
-        old.iter().chain(new).map(|object| (object.file.as_str(), String::new())).collect();
+    let ways: [&dyn Fn(&str) -> ScopeKey; 3] = [&environment, &folder, &file];
+    let mut keys: BTreeMap<&str, ScopeKey> =
+        old.iter().chain(new).map(|object| (object.file.as_str(), None)).collect();
     for way in ways {
         let repeated = repeated(old, &keys).chain(repeated(new, &keys)).collect::<BTreeSet<_>>();
         if repeated.is_empty() {
@@ -165,26 +169,29 @@ fn separate<'d>(
         }
         spread(&mut keys, environments);
     }
-    let mut found: BTreeSet<&str> = keys.values().map(String::as_str).filter(|key| !key.is_empty()).collect();
+    let mut found: BTreeSet<Option<&str>> = keys.values().flatten().map(|key| Some(key.as_str())).collect();
     let (mut old, mut new) = (ByKey::of(old, &keys), ByKey::of(new, &keys));
     let mut is_whole = true;
-    if found.is_empty() {
-        found.insert("");
-    } else if old.repeated_by(&found) + new.repeated_by(&found) > MAX_OBJECTS {
+    if found.is_empty() || old.hides_shared(&found) || new.hides_shared(&found) {
+        found.insert(None);
+    }
+    if old.repeated_by(&found) + new.repeated_by(&found) > MAX_OBJECTS {
         is_whole = false;
         (old, new) = (old.planned(), new.planned());
         if old.repeated_by(&found) + new.repeated_by(&found) > MAX_OBJECTS {
-            found.insert("");
+            found.insert(None);
             (old.is_apart, new.is_apart) = (true, true);
         }
     }
-    let scope = |key: &str| {
+    let is_alone = found.len() == 1;
+    let scope = |key: Option<&str>| {
         let (old, new) = (old.visible_to(key), new.visible_to(key));
         let unresolved =
             old.iter().chain(&new).filter_map(|one| Some((place_key(one.object), one.unresolved?)));
         let objects = |side: &[&SideObject<'d>]| side.iter().map(|one| one.object).collect();
+        let outermost = if is_alone || !name.is_empty() { "" } else { "." };
         PlanScope {
-            name: joined(name, key),
+            name: joined(name, key.filter(|key| !key.is_empty()).unwrap_or(outermost)),
             unresolved: unresolved.collect(),
             old: objects(&old),
             new: objects(&new),
@@ -196,79 +203,135 @@ fn separate<'d>(
 
 /// The objects of a side by the keys of their files.
 struct ByKey<'o, 'd> {
-    by_key: BTreeMap<&'o str, Vec<&'o SideObject<'d>>>,
+    keyed: BTreeMap<&'o str, Vec<&'o SideObject<'d>>>,
+    /// The objects without a key.
+    shared: Vec<&'o SideObject<'d>>,
     /// Whether the objects without a key are visible to no other key.
     is_apart: bool,
+    /// The largest number of parent folders at the start of a key.
+    parents: usize,
 }
 
 impl<'o, 'd> ByKey<'o, 'd> {
-    fn of(side: &'o [SideObject<'d>], keys: &'o BTreeMap<&str, String>) -> Self {
-        let mut by_key: BTreeMap<&'o str, Vec<&'o SideObject<'d>>> = BTreeMap::new();
+    fn of(side: &'o [SideObject<'d>], keys: &'o BTreeMap<&str, ScopeKey>) -> Self {
+        let mut keyed: BTreeMap<&'o str, Vec<&'o SideObject<'d>>> = BTreeMap::new();
+        let mut shared = Vec::new();
         for object in side {
-            let key = keys.get(object.file.as_str()).map(String::as_str).unwrap_or_default();
-            by_key.entry(key).or_default().push(object);
+            match keys.get(object.file.as_str()).and_then(Option::as_deref) {
+                Some(key) => keyed.entry(key).or_default().push(object),
+                None => shared.push(object),
+            }
         }
-        Self { by_key, is_apart: false }
+        let parents = keyed.keys().map(|key| parents(key)).max().unwrap_or_default();
+        Self { keyed, shared, is_apart: false, parents }
+    }
+
+    /// The objects of a key and of the folders around it, from the nearest.
+    fn near(&self, key: &str) -> Vec<&[&'o SideObject<'d>]> {
+        let folders = around(key).take_while(|folder| parents(folder) <= self.parents);
+        let all = std::iter::once(key.to_owned()).chain(folders);
+        all.map(|folder| self.keyed.get(folder.as_str()).map(Vec::as_slice).unwrap_or_default()).collect()
     }
 
     /// The number of objects that several keys see.
-    fn repeated_by(&self, keys: &BTreeSet<&str>) -> usize {
-        let count = |key: &str| self.by_key.get(key).map_or(0, Vec::len);
-        keys.iter().flat_map(|key| around(key)).map(count).sum::<usize>() + keys.len() * count("")
+    fn repeated_by(&self, keys: &BTreeSet<Option<&str>>) -> usize {
+        if keys.len() <= 1 {
+            return 0;
+        }
+        let outer = |key: &str| self.near(key).iter().skip(1).map(|objects| objects.len()).sum::<usize>();
+        keys.iter().flatten().map(|key| outer(key)).sum::<usize>() + keys.len() * self.shared.len()
+    }
+
+    /// Whether an object without a key is visible to none of some keys, because each has a nearer object of its name.
+    fn hides_shared(&self, keys: &BTreeSet<Option<&str>>) -> bool {
+        let shared = self.shared.iter().filter(|one| is_planned(one.object));
+        let mut hidden: BTreeSet<_> = shared.map(|one| name_of(one)).collect();
+        for key in keys.iter().flatten() {
+            if hidden.is_empty() {
+                break;
+            }
+            let near: BTreeSet<_> = self.near(key).into_iter().flatten().map(|one| name_of(one)).collect();
+            hidden.retain(|name| near.contains(name));
+        }
+        !hidden.is_empty()
     }
 
     /// The objects that can change nodes.
     fn planned(mut self) -> Self {
-        for objects in self.by_key.values_mut() {
+        for objects in self.keyed.values_mut().chain([&mut self.shared]) {
             objects.retain(|one| is_planned(one.object));
         }
         self
     }
 
     /// The objects that a key sees: its own, and those of the folders around it. Of a name that repeats there, the nearest object
-    /// counts, and of several in one file the first.
-    fn visible_to(&self, key: &str) -> Vec<&'o SideObject<'d>> {
+    /// counts, and of several in one file the last, which `kubectl apply` applies last.
+    fn visible_to(&self, key: Option<&str>) -> Vec<&'o SideObject<'d>> {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
-        let shared = (!self.is_apart && !key.is_empty()).then_some("");
-        for folder in [key].into_iter().chain(around(key)).chain(shared) {
-            let own = self.by_key.get(folder).into_iter().flatten().copied();
-            let counts = |one: &&SideObject<'d>| {
-                !is_planned(one.object) || seen.insert((one.object.kind(), one.object.name()))
-            };
-            found.extend(own.filter(counts));
+        let near = key.map(|key| self.near(key)).unwrap_or_default();
+        let shared = (key.is_none() || !self.is_apart).then_some(self.shared.as_slice());
+        for own in near.into_iter().chain(shared) {
+            let counts = |one: &&SideObject<'d>| !is_planned(one.object) || seen.insert(name_of(one));
+            let start = found.len();
+            found.extend(own.iter().rev().copied().filter(counts));
+            found.get_mut(start..).into_iter().for_each(<[_]>::reverse);
         }
         found
     }
 }
 
-/// The folders around a folder, from the nearest.
-fn around(key: &str) -> impl Iterator<Item = &str> {
-    key.rmatch_indices('/').filter_map(|(at, _)| key.get(..at))
+/// The folders around a folder, from the nearest: without end for a folder that is not absolute.
+fn around(key: &str) -> impl Iterator<Item = String> {
+    let outer = |folder: &str| match folder.rsplit_once('/') {
+        None if folder.is_empty() => Some("..".to_owned()),
+        _ if folder == ".." || folder.ends_with("/..") => Some(format!("{folder}/..")),
+        Some(("", _)) => None,
+        Some((outer, _)) => Some(outer.to_owned()),
+        None => Some(String::new()),
+    };
+    std::iter::successors(outer(key), move |folder| outer(folder))
+}
+
+/// The number of parent folders at the start of a name.
+fn parents(name: &str) -> usize {
+    name.split('/').take_while(|part| *part == "..").count()
+}
+
+fn name_of<'d>(one: &SideObject<'d>) -> (&'d str, &'d str) {
+    (one.object.kind(), one.object.name())
 }
 
 /// Kind, name and key of an object.
-type ObjectIdentity = (String, String, String);
+type ObjectIdentity = (String, String, ScopeKey);
 
-fn identity(object: &SideObject<'_>, keys: &BTreeMap<&str, String>) -> ObjectIdentity {
+fn identity(object: &SideObject<'_>, keys: &BTreeMap<&str, ScopeKey>) -> ObjectIdentity {
     let key = keys.get(object.file.as_str()).cloned().unwrap_or_default();
     (object.object.kind().to_owned(), object.object.name().to_owned(), key)
 }
 
-/// The identities that several objects of a side have.
-fn repeated(side: &[SideObject<'_>], keys: &BTreeMap<&str, String>) -> impl Iterator<Item = ObjectIdentity> {
-    let mut seen = BTreeSet::new();
-    let planned = side.iter().filter(|object| is_planned(object.object)).map(|object| identity(object, keys));
-    let repeated: Vec<ObjectIdentity> = planned.filter(|identity| !seen.insert(identity.clone())).collect();
+/// The identities that objects in several files of a side have.
+fn repeated<'s>(
+    side: &'s [SideObject<'_>],
+    keys: &'s BTreeMap<&str, ScopeKey>,
+) -> impl Iterator<Item = ObjectIdentity> {
+    let mut seen: BTreeMap<ObjectIdentity, &str> = BTreeMap::new();
+    let planned = side.iter().filter(|object| is_planned(object.object));
+    let repeated: Vec<ObjectIdentity> = planned
+        .filter_map(|object| {
+            let identity = identity(object, keys);
+            let first = *seen.entry(identity.clone()).or_insert(&object.file);
+            (first != object.file).then_some(identity)
+        })
+        .collect();
     repeated.into_iter()
 }
 
 /// Gives the other files of an environment its key.
-fn spread(keys: &mut BTreeMap<&str, String>, environments: &BTreeSet<String>) {
-    let used: BTreeSet<String> = keys.values().filter(|key| environments.contains(*key)).cloned().collect();
-    for (file, key) in keys.iter_mut().filter(|(_, key)| key.is_empty()) {
-        if let Some(folder) = folders_of(file).find(|folder| used.contains(*folder)) {
-            folder.clone_into(key);
-        }
+fn spread(keys: &mut BTreeMap<&str, ScopeKey>, environments: &BTreeSet<String>) {
+    let used: BTreeSet<String> =
+        keys.values().flatten().filter(|key| environments.contains(*key)).cloned().collect();
+    for (file, key) in keys.iter_mut().filter(|(_, key)| key.is_none()) {
+        *key = folders_of(file).find(|folder| used.contains(*folder)).map(str::to_owned);
     }
 }

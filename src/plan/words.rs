@@ -18,9 +18,18 @@ const MAX_NAMED: usize = 3;
 
 /// The strongest effect of a plan, if the input has no nodes.
 pub fn strongest(answer: &PlanAnswer) -> Effect {
-    let changes = answer.changes.iter().filter(|change| concerns_nodes(change)).map(|change| change.effect);
+    let changes = answer.changes.iter().filter(|change| concerns_nodes(change)).map(|change| {
+        // A NodePool that is new or removed has no nodes that another object could replace.
+        let own = change.node_pools.iter().filter_map(|name| most_of_pool(answer, name));
+        own.max().map_or(change.effect, |most| change.effect.min(most))
+    });
     let controller = answer.controller.iter().map(|change| change.effect);
     changes.chain(controller).max().unwrap_or(Effect::None)
+}
+
+/// The strongest effect on a NodePool, in any cluster.
+fn most_of_pool(answer: &PlanAnswer, name: &str) -> Option<Effect> {
+    answer.node_pools.iter().filter(|pool| pool.name == name).map(|pool| pool.effect).max()
 }
 
 /// The strongest effect on the nodes of a cluster.

@@ -29,6 +29,7 @@ mod places;
 mod plan;
 mod plan_base;
 mod plan_nodes;
+mod plan_inputs;
 mod plan_snapshot;
 mod reading;
 mod reporting;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::folder::{Folder, Run};
 
-const POOL: &str = "\
+pub(crate) const POOL: &str = "\
 apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: default}
@@ -21,7 +21,7 @@ spec:
   limits: {cpu: 100}
 ";
 
-const CLASS: &str = "\
+pub(crate) const CLASS: &str = "\
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}

@@ -23,7 +23,7 @@ Exit status:
   1  something that --fail-on names
   2  invalid command line or config file, or a reference that the repository lacks
   3  no input files
-  4  some input could not be read or parsed (takes precedence over 1; the rest is planned)
+  4  some input could not be parsed (takes precedence over 1; the rest is planned) or opened (nothing is planned)
   5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Show what a change does to the nodes, before it is applied.

@@ -21,7 +21,8 @@ use crate::output;
 /// The files before and after the change of one cluster.
 pub(super) struct LoadedPair {
     name: String,
-    old: Cluster,
+    /// `None` if both sides are the same files, which are read once: standard input is empty afterwards.
+    old: Option<Cluster>,
     new: Cluster,
     old_folder: String,
     new_folder: String,
@@ -39,14 +40,14 @@ impl LoadedPair {
     pub(super) fn pair(&self) -> PlanPair<'_> {
         PlanPair {
             name: &self.name,
-            old: PlanSide { cluster: &self.old, folder: &self.old_folder },
+            old: PlanSide { cluster: self.old.as_ref().unwrap_or(&self.new), folder: &self.old_folder },
             new: PlanSide { cluster: &self.new, folder: &self.new_folder },
         }
     }
 
     /// The files of both sides.
     pub(super) fn files(&self) -> impl Iterator<Item = &File> {
-        self.old.files.iter().chain(&self.new.files)
+        self.old.iter().chain([&self.new]).flat_map(|side| &side.files)
     }
 }
 
@@ -111,7 +112,7 @@ impl Reader<'_> {
             name: String::new(),
             old_folder: folder(old),
             new_folder: folder(new),
-            old: self.cluster(&olds),
+            old: Some(self.cluster(&olds)),
             new: self.cluster(&news),
         })
     }
@@ -132,7 +133,7 @@ impl Reader<'_> {
         self.start(&[&found], color)?;
         let pair = |one: &ClusterInputs| LoadedPair {
             name: one.cluster.clone(),
-            old: self.cluster(std::slice::from_ref(one)),
+            old: None,
             new: self.cluster(std::slice::from_ref(one)),
             old_folder: String::new(),
             new_folder: String::new(),
@@ -158,7 +159,7 @@ impl Reader<'_> {
         self.start(&[&snapshot, &files], color)?;
         Ok(LoadedPair {
             name: String::new(),
-            old: self.cluster(&snapshot),
+            old: Some(self.cluster(&snapshot)),
             new: self.cluster(&files),
             old_folder: String::new(),
             new_folder: String::new(),
@@ -273,7 +274,7 @@ impl Reader<'_> {
         new.files.extend(referenced);
         Ok(LoadedPair {
             name: name.to_owned(),
-            old: Cluster { name: name.to_owned(), files: old },
+            old: Some(Cluster { name: name.to_owned(), files: old }),
             new,
             old_folder: String::new(),
             new_folder: String::new(),

@@ -6,6 +6,7 @@ mod git;
 mod human;
 mod input;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use answers::plan::PlanAnswer;
@@ -16,6 +17,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::plan::{FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan};
 use karpwarden::rules::documentation;
 use karpwarden::simulate::{Assumption, Choices, release_of};
+use manifest::{Document, File, ReadError};
 use render::sarif::{self, RuleDescription};
 use render::{github, planned};
 use rule::finding::{CaughtBy, Family, Severity};
@@ -46,6 +48,11 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
     if let Some(commit) = &commit {
         terminal::note(color, &format!("compared with commit {commit}"));
     }
+    // A plan without the objects of a whole input would be wrong.
+    if pairs.iter().flat_map(LoadedPair::files).any(has_not_opened) {
+        report_unreadable(&pairs, color);
+        return Ok(Status::Unreadable);
+    }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
     let progress = Progress::new(0, Unit::Planning, false);
     let answer = planned(run, &settings, &all)?;
@@ -54,22 +61,31 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
         output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
     output::unless_closed(write(&mut out, run, &settings, &answer, has_color))?;
     output::unless_closed(out.finish())?;
-    let files = pairs.iter().flat_map(LoadedPair::files);
-    let mut is_unreadable = false;
-    let mut seen: Vec<&str> = Vec::new();
-    for file in files {
-        if !seen.contains(&file.source.name()) {
-            seen.push(file.source.name());
-            is_unreadable |= one_cluster::report_unreadable(std::slice::from_ref(file), color);
-        }
-    }
-    Ok(if is_unreadable {
+    Ok(if report_unreadable(&pairs, color) {
         Status::Unreadable
     } else if run.fail_on.iter().any(|what| fails(&answer, run, *what)) {
         Status::Findings
     } else {
         Status::Clean
     })
+}
+
+fn has_not_opened(file: &File) -> bool {
+    let is_not_opened =
+        |document: &Document| matches!(document, Document::Unreadable { error: ReadError::NotOpened(_), .. });
+    file.documents.iter().any(is_not_opened)
+}
+
+/// Prints the documents that could not be read, each file once. Returns whether there are any.
+fn report_unreadable(pairs: &[LoadedPair], color: Color) -> bool {
+    let mut is_unreadable = false;
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for file in pairs.iter().flat_map(LoadedPair::files) {
+        if seen.insert(file.source.name()) {
+            is_unreadable |= one_cluster::report_unreadable(std::slice::from_ref(file), color);
+        }
+    }
+    is_unreadable
 }
 
 fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result<PlanAnswer, CommandError> {

@@ -1,0 +1,172 @@
+//! The inputs of `karpwarden plan`: folders within folders, documents of one name, standard input, paths that do not exist.
+
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Run};
+use crate::plan::{CLASS, POOL};
+
+const LABEL: &str = "spec.template.metadata.labels.team";
+
+fn plan(folder: &Folder, further: &[&str]) -> Run {
+    plan_of(folder, further, "")
+}
+
+fn plan_of(folder: &Folder, further: &[&str], stdin: &str) -> Run {
+    let common = ["plan", "--at", "2026-03-11T10:30:00Z", "--karpenter-version", "1.14"];
+    folder.run_in("", &[&common[..], further].concat(), stdin)
+}
+
+fn verdict(run: &Run) -> &str {
+    run.stdout.lines().next().unwrap_or_default()
+}
+
+/// A folder with NodePools of one name in several files of both sides. The changed ones have another label.
+fn pools(files: &[&str], changed: &[&str]) -> Folder {
+    let folder = Folder::with(&[]);
+    for file in files {
+        let new = if changed.contains(file) { POOL.replace("team: a", "team: b") } else { POOL.to_owned() };
+        folder.write(&format!("old/{file}"), POOL.as_bytes());
+        folder.write(&format!("new/{file}"), new.as_bytes());
+    }
+    folder
+}
+
+#[test]
+fn the_outermost_folder_is_planned_beside_folders_with_the_same_names() {
+    for (files, changed, cluster) in [
+        (&["pool.yaml", "dev/pool.yaml"][..], "pool.yaml", "."),
+        (&["pool.yaml", "dev/pool.yaml"], "dev/pool.yaml", "dev"),
+        (&["pool.yaml", "clusters/dev/pool.yaml", "clusters/prod/pool.yaml"], "pool.yaml", "."),
+        (
+            &["pool.yaml", "clusters/dev/pool.yaml", "clusters/prod/pool.yaml"],
+            "clusters/prod/pool.yaml",
+            "clusters/prod",
+        ),
+        (&["a.yaml", "b.yaml", "dev/a.yaml"], "a.yaml", "a.yaml"),
+        (&["prod/pool.yaml", "prod/blue/pool.yaml"], "prod/pool.yaml", "prod"),
+    ] {
+        let run = plan(&pools(files, &[changed]), &["old", "new", "--fail-on", "replaces"]);
+        let expected = format!("replaces every node of 1 NodePool (default in {cluster}): {LABEL}");
+        assert_eq!((verdict(&run), run.status), (expected.as_str(), 1), "{files:?} {changed}");
+    }
+}
+
+#[test]
+fn an_object_of_the_outermost_folder_belongs_to_the_folders_that_have_no_other_of_its_name() {
+    let folder = pools(&["pool.yaml", "dev/pool.yaml"], &[]);
+    folder.write("old/class.yaml", CLASS.as_bytes());
+    folder.write("new/class.yaml", CLASS.replace("role: r", "role: s").as_bytes());
+    let run = plan(&folder, &["old", "new"]);
+    assert_eq!(
+        verdict(&run),
+        "replaces every node of 2 NodePools (default in ., default in dev): spec.role",
+        "{run:?}"
+    );
+}
+
+#[test]
+fn folders_beside_the_current_folder_are_planned_apart() {
+    let folder = pools(&["prod/pool.yaml", "dev/pool.yaml", "pool.yaml"], &[]);
+    for (name, cluster) in [("prod/pool.yaml", "."), ("dev/pool.yaml", "../dev"), ("pool.yaml", "..")] {
+        let run = |arguments: &[&str]| {
+            let output = std::process::Command::new("git")
+                .arg("-C")
+                .arg(folder.path("new"))
+                .args(["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"])
+                .args(arguments)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+        };
+        if !folder.path("new/.git").exists() {
+            run(&["init", "-q", "-b", "main"]);
+        }
+        folder.write(&format!("new/{name}"), POOL.as_bytes());
+        run(&["add", "-A"]);
+        run(&["commit", "-q", "--allow-empty", "-m", "a"]);
+        folder.write(&format!("new/{name}"), POOL.replace("team: a", "team: b").as_bytes());
+        let arguments = ["plan", "--karpenter-version", "1.14", "--base=main", ".."];
+        let run = folder.run_in("new/prod", &arguments, "");
+        let expected = format!("replaces every node of 1 NodePool (default in {cluster}): {LABEL}");
+        assert_eq!(verdict(&run), expected, "{run:?}");
+        folder.write(&format!("new/{name}"), POOL.as_bytes());
+    }
+}
+
+#[test]
+fn of_two_documents_of_one_name_in_a_file_the_last_one_counts() {
+    let other = POOL.replace("team: a", "team: c");
+    for (new, expected) in [
+        (POOL.replace("team: a", "team: b"), format!("replaces every node of 1 NodePool (default): {LABEL}")),
+        (POOL.to_owned(), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes".to_owned()),
+    ] {
+        let folder = Folder::with(&[
+            ("old/a.yaml", &format!("{other}---\n{POOL}")),
+            ("new/a.yaml", &format!("{other}---\n{new}")),
+        ]);
+        assert_eq!(verdict(&plan(&folder, &["old", "new"])), expected);
+        let first = Folder::with(&[
+            ("old/a.yaml", &format!("{POOL}---\n{other}")),
+            ("new/a.yaml", &format!("{new}---\n{other}")),
+        ]);
+        let run = plan(&first, &["old", "new"]);
+        assert_eq!(
+            verdict(&run),
+            "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes",
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn an_admission_review_on_standard_input_has_both_sides() {
+    let pool = |team: &str| {
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {"template": {
+            "metadata": {"labels": {"team": team}},
+            "spec": {"requirements": [], "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}})
+    };
+    let review = |operation: &str, object: Value, old: Value| {
+        json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {"uid": "1", "operation": operation, "object": object, "oldObject": old}})
+        .to_string()
+    };
+    for (text, expected) in [
+        (
+            review("UPDATE", pool("b"), pool("a")),
+            format!("replaces every node of 1 NodePool (default): {LABEL}"),
+        ),
+        (review("DELETE", Value::Null, pool("a")), "removes the nodes of 1 NodePool (default)".to_owned()),
+    ] {
+        let run = plan_of(&Folder::with(&[]), &["-", "--fail-on", "replaces"], &text);
+        assert_eq!((verdict(&run), run.status), (expected.as_str(), 1), "{run:?}");
+    }
+}
+
+#[test]
+fn an_input_that_cannot_be_opened_has_no_plan() {
+    let folder = Folder::with(&[("old/pool.yaml", POOL), ("new/pool.yaml", POOL)]);
+    for paths in [
+        &["missing", "missing2"][..],
+        &["missing", "new"],
+        &["old", "missing"],
+        &["--snapshot", "old", "missing"],
+    ] {
+        for format in ["human", "json", "markdown"] {
+            let run = plan(&folder, &[&["--format", format], paths].concat());
+            assert_eq!((run.status, run.stdout.as_str()), (4, ""), "{paths:?} {format}");
+            assert!(run.stderr.contains("`missing`: no such file or folder"), "{run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_removed_node_pool_has_no_nodes_to_replace() {
+    let class = CLASS.replace("role: r", "role: s");
+    let folder =
+        Folder::with(&[("old/pool.yaml", POOL), ("old/class.yaml", CLASS), ("new/class.yaml", &class)]);
+    let answer: Value = plan(&folder, &["--format", "json", "old", "new"]).json();
+    assert_eq!(answer["verdict"], "removes the nodes of 1 NodePool (default)");
+    assert_eq!(answer["effect"], "removes-nodes");
+    let answer: Value = plan(&folder, &["--format", "json", "new", "old"]).json();
+    assert_eq!((&answer["verdict"], &answer["effect"]), (&json!("no node is replaced"), &json!("new-nodes")));
+}
