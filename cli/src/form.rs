@@ -54,6 +54,6 @@ pub(crate) enum TimelineForm {
 pub(crate) enum ListFormat {
     /// A table
     Human,
-    /// One JSON array
+    /// JSON
     Json,
 }

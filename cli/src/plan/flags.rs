@@ -43,7 +43,7 @@ pub(crate) struct PlanArguments {
     pub(crate) cluster: Vec<PathBuf>,
 
     /// Compare the working tree with this commit or branch [default: the commit at which the current branch left the default branch].
-    /// Before a path, write --base=REF.
+    /// Before a path, write --base=REF PATH or --base -- PATH.
     #[arg(long, value_name = "REF", num_args = 0..=1, default_missing_value = "", conflicts_with = "snapshot", help_heading = "What to compare")]
     pub(crate) base: Option<String>,
 

@@ -61,6 +61,11 @@ impl Commit {
         }
         let commit = format!("{wanted}^{{commit}}");
         let Some(hash) = git(&root, &["rev-parse", "--verify", "--quiet", &commit])? else {
+            let advice = if Path::new(wanted).exists() {
+                format!("; before a path, write `--base -- {wanted}`, or `--base=REF {wanted}`")
+            } else {
+                advice.to_owned()
+            };
             let text = format!("`--base`: the repository has no commit or branch `{wanted}`{advice}");
             return Err(CommandError::Usage(text));
         };
