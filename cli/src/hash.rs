@@ -99,7 +99,8 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
     let options = HashOptions { release, is_stored: flags.stored, ca_bundle };
     let (mut answer, left_out) = hashes::answer(&cluster.files, &options);
     let left_out = (!left_out.is_empty()).then_some(Assumption::OverlaysLeftOut(left_out));
-    answer.assumptions = assumed::texts(&assumption.into_iter().chain(left_out).collect::<Vec<_>>());
+    let assumed = assumed::texts(&assumption.into_iter().chain(left_out).collect::<Vec<_>>());
+    answer.assumptions.splice(..0, assumed);
     let lacks_ca_bundle = options.ca_bundle.is_empty() && Releases::since(12).contains(release);
     let escaping = match flags.format {
         ListFormat::Json => Escaping::Json,

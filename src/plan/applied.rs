@@ -32,12 +32,12 @@ fn name_of(object: Object<'_>) -> ObjectName<'_> {
     (object.kind(), object.namespace(), object.name())
 }
 
-/// Refuses two objects of one name that the files would both apply.
+/// Refuses two objects of one name that the files would both apply. Of two in one file, the last one counts.
 pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
     let mut known: BTreeMap<ObjectName<'_>, Object<'_>> = BTreeMap::new();
     for object in files.iter().map(|input| input.object).filter(|object| is_applied(*object)) {
         let Some(other) = known.insert(name_of(object), object) else { continue };
-        if other.root() != object.root() {
+        if other.root().source().name() != object.root().source().name() {
             let file = |object: Object<'_>| object.root().source().name().to_owned();
             return Err(PlanError::SameName {
                 kind: object.kind().to_owned(),
@@ -77,9 +77,9 @@ impl<'d> Wanted<'d> {
                 wanted.further.push(object);
             } else if object.form() == Form::Api && !STATE.contains(&name.0) {
                 if is_applied(object) || known.contains(&name.1) || is_budget_with_namespace(object) {
-                    wanted.by_name.entry(name).or_insert(object);
+                    wanted.by_name.insert(name, object);
                 } else if let ("", [namespace]) = (name.1, known) {
-                    wanted.by_name.entry((name.0, namespace, name.2)).or_insert(object);
+                    wanted.by_name.insert((name.0, namespace, name.2), object);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use karpenter::release::Release;
 use values::duration::Duration;
 
 use crate::simulate::Assumption;
@@ -22,6 +23,8 @@ pub enum PlanAssumption {
     Redacted(String),
     /// Karpenter has written the new hashes before the files are applied.
     EditAfterUpgrade,
+    /// The hashes of EC2NodeClasses in this release.
+    UnrecordedHash(Release),
     /// An assumption of every forecast.
     Forecast(&'static str),
     /// The time from the launch of a node until it has started completely.
@@ -52,6 +55,7 @@ impl fmt::Display for PlanAssumption {
             Self::EditAfterUpgrade => f.write_str(
                 "the files are applied while Karpenter runs: what changes while no controller runs is absorbed, and replaces no node",
             ),
+            Self::UnrecordedHash(release) => f.write_str(&drift::unrecorded_hash(*release)),
             Self::Forecast(text) => f.write_str(text.trim_end_matches('.')),
             Self::NodeStart(time) => write!(f, "a new node starts completely {} after its launch", time.concise()),
             Self::ForecastCut => f.write_str("the forecast ends early, because the cluster takes too much work: later replacements are not known"),

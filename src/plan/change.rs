@@ -14,6 +14,7 @@ use objects::placeholders::has_placeholder_below;
 
 use super::feeds::Feeds;
 use super::older;
+use super::refused;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 use super::shown::shown;
 
@@ -85,10 +86,16 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
                 change.effect = change.effect.max(Effect::Unknown);
             }
         }
+        let is_compared =
+            change.change == ObjectChangeKind::Changed && uncertain.is_none() && older.is_none();
+        let refused = if is_compared { refused::reason(&change, options) } else { None };
+        if refused.is_some() {
+            refused::set_unknown(&mut change);
+        }
         let message = match (uncertain, older) {
             (Some(reason), _) => format!("the object is not built for certain: {reason}"),
             (None, Some(reason)) if change.change == ObjectChangeKind::Changed => reason,
-            (None, _) => message(&change, scope, &renamed),
+            (None, _) => refused.unwrap_or_else(|| message(&change, scope, &renamed)),
         };
         found.push(PlanChange { change, message, scopes: Vec::new() });
     }
@@ -213,6 +220,9 @@ fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedOb
         ObjectChangeKind::Added => match renamed.old.get(&(kind, name)) {
             Some(old) if is_pool => format!("{old} under another name; its new nodes wait for pods"),
             _ if is_pool => "it launches nodes when pods need them".to_owned(),
+            _ if object.is(Kind::NODE_OVERLAY) => {
+                "Karpenter launches and consolidates with its prices and resources; no node is replaced because of drift".to_owned()
+            }
             _ => String::new(),
         },
         ObjectChangeKind::Changed if change.fields.is_empty() => {
@@ -302,7 +312,7 @@ pub(super) fn sentence(field: &FieldChange<'_>) -> String {
     }
     match (field.effect, field.reason) {
         (Effect::NewNodes, _) if field.field.effect > Effect::NewNodes => {
-            "the requirements are wider, so only new nodes are affected".to_owned()
+            format!("{}, so only new nodes are affected", field.field.kept)
         }
         (Effect::ReplacesAll, Some(DriftReason::AmiDrift)) => {
             "another version has other images: every node of the NodePools that use this EC2NodeClass is replaced".to_owned()

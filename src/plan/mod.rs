@@ -5,6 +5,7 @@
 //! | `scope` | the objects of each cluster before and after the change |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
@@ -27,6 +28,7 @@ mod finding;
 mod older;
 mod pods;
 mod pool;
+mod refused;
 mod rollout;
 mod scope;
 mod shown;
@@ -37,13 +39,14 @@ pub mod words;
 
 use std::collections::BTreeMap;
 
-use answers::plan::{PlanAnswer, PlannedCost, PlannedPods};
+use answers::plan::{PlanAnswer, PlannedCost, PlannedPods, PlannedPool};
 use answers::{SCHEMA, VERSION};
 use cluster::Cluster;
 use cluster::built_objects::BuiltObjects;
 use disruption::forecast::ForecastSettings;
-use drift::{Effect, HashOptions};
+use drift::{Effect, HashOptions, has_unrecorded_hash};
 use karpenter::release::Release;
+use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use rule::settings::{Settings, Target};
@@ -111,6 +114,8 @@ pub struct Plan {
     pub assumptions: Vec<PlanAssumption>,
     /// Facts about the nodes of a snapshot.
     nodes: words::NodeFacts,
+    /// The PodDisruptionBudgets and workloads that let no node with their pods go, if the input has no nodes.
+    pub keeping: Vec<String>,
 }
 
 /// The releases of one pair.
@@ -149,7 +154,7 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
         at: options.at,
         horizon: options.forecast.horizon,
     };
-    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), nodes };
+    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new() };
     for pair in pairs {
         if options.is_snapshot {
             add_snapshot(&mut plan, *pair, options)?;
@@ -162,7 +167,7 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
     (answer.effect, answer.verdict) = if has_nodes {
         (words::strongest_on_nodes(answer, &plan.nodes), words::verdict_of_nodes(answer, &plan.nodes))
     } else {
-        (words::strongest(answer), words::verdict(answer))
+        (words::strongest(answer), words::verdict(answer, &plan.keeping))
     };
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
@@ -222,8 +227,28 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     }
     if plan.answer.node_pools.iter().any(|pool| pool.effect >= Effect::Unknown) {
         let settings = settings_at(options, releases.after);
-        plan.answer.pods.holding.extend(pods::holding(pair.new, &settings));
+        let held = pods::holding(pair.new, &settings);
+        plan.answer.pods.holding.extend(held.texts);
+        // A drifted node goes in spite of its pods if its NodePool has a terminationGracePeriod.
+        let rolls = |pool: &NodePool<'_>| {
+            let is_named =
+                |one: &PlannedPool| one.name == pool.object().name() && one.effect >= Effect::Unknown;
+            let period = pool.object().at(&["spec", "template", "spec", "terminationGracePeriod"]);
+            period.is_none_or(Node::is_null) && plan.answer.node_pools.iter().any(is_named)
+        };
+        if found
+            .iter()
+            .flat_map(|scope| &scope.new)
+            .filter_map(|object| NodePool::of(*object))
+            .any(|pool| rolls(&pool))
+        {
+            plan.keeping.extend(held.keeping);
+        }
     }
+    if releases.before != releases.after && !changes.is_empty() {
+        plan.assumptions.push(PlanAssumption::EditAfterUpgrade);
+    }
+    add_recorded(plan, &changes, releases.after);
     Ok(())
 }
 
@@ -280,6 +305,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     if releases.before != releases.after && !changes.is_empty() {
         plan.assumptions.push(PlanAssumption::EditAfterUpgrade);
     }
+    add_recorded(plan, &changes, releases.after);
     plan.nodes.total += facts.count();
     plan.nodes.surplus += facts.surplus();
     if facts.misses_claims() {
@@ -298,6 +324,17 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         plan.answer.changes.push(change.answer(pair.name.to_owned()));
     }
     Ok(())
+}
+
+/// Adds the assumption about the hashes of a release that were not compared with the ones of Karpenter.
+fn add_recorded(plan: &mut Plan, changes: &[PlanChange<'_>], release: Release) {
+    let is_hashed = |change: &PlanChange<'_>| {
+        let both = change.change.old.zip(change.change.new);
+        both.is_some_and(|(_, new)| has_unrecorded_hash(new, release))
+    };
+    if changes.iter().any(is_hashed) {
+        plan.assumptions.push(PlanAssumption::UnrecordedHash(release));
+    }
 }
 
 /// The name of the clusters that a change concerns; the name of the pair if all are.

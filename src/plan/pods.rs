@@ -14,9 +14,12 @@ use super::scope::PlanScope;
 use crate::REGISTRY;
 use crate::simulate::DeducedSettings;
 
-/// Rules about pods that no drain evicts.
-const HOLDING: [&str; 3] =
-    ["pdb-zero-disruption", "do-not-disrupt-pins-node-forever", "job-protected-unbounded"];
+/// Rules about pods that no drain evicts, each with whether the pods never end by themselves.
+const HOLDING: [(&str, bool); 3] = [
+    ("pdb-zero-disruption", true),
+    ("do-not-disrupt-pins-node-forever", true),
+    ("job-protected-unbounded", false),
+];
 
 /// Number of pods of a list.
 const MAX_LISTED: usize = 1_000;
@@ -69,19 +72,32 @@ fn placed(
     Ok(tried.collect())
 }
 
-/// Sentences about the pods and PodDisruptionBudgets of a side that hold up the drain of a node, in the words of the rules.
-pub(super) fn holding(side: PlanSide<'_>, settings: &Settings) -> Vec<String> {
+/// What holds up the drain of nodes.
+#[derive(Debug, Default)]
+pub(super) struct HeldDrains {
+    /// Sentences about the pods and PodDisruptionBudgets, in the words of the rules.
+    pub(super) texts: Vec<String>,
+    /// The names of those that never let a node go.
+    pub(super) keeping: Vec<String>,
+}
+
+/// The pods and PodDisruptionBudgets of a side that hold up the drain of a node.
+pub(super) fn holding(side: PlanSide<'_>, settings: &Settings) -> HeldDrains {
     let report = check_within(&REGISTRY, std::slice::from_ref(side.cluster), settings, MAX_FINDINGS);
-    let findings = report.findings.into_iter().filter(|finding| HOLDING.contains(&finding.rule));
-    let mut texts: Vec<String> = Vec::new();
-    for finding in findings {
+    let mut held = HeldDrains::default();
+    for finding in report.findings {
+        let Some((_, is_for_ever)) = HOLDING.iter().find(|(rule, _)| *rule == finding.rule) else { continue };
         let namespace =
             if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
-        let text = format!("{} {namespace}{}: {}", finding.kind, finding.name, finding.message);
-        if !texts.contains(&text) {
-            texts.push(text);
+        let name = format!("{} {namespace}{}", finding.kind, finding.name);
+        let text = format!("{name}: {}", finding.message);
+        if *is_for_ever && !held.keeping.contains(&name) {
+            held.keeping.push(name);
+        }
+        if !held.texts.contains(&text) {
+            held.texts.push(text);
         }
     }
-    texts.truncate(MAX_LISTED);
-    texts
+    held.texts.truncate(MAX_LISTED);
+    held
 }

@@ -86,8 +86,8 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
     })
 }
 
-/// The plan in one sentence, if the input has no nodes.
-pub fn verdict(answer: &PlanAnswer) -> String {
+/// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that keep nodes for ever.
+pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     let mut parts = Vec::new();
     for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
         let pools: Vec<&PlannedPool> =
@@ -110,13 +110,26 @@ pub fn verdict(answer: &PlanAnswer) -> String {
     if parts.is_empty() {
         return nothing(answer);
     }
+    parts.extend(never(answer, keeping));
     parts.extend(lost(answer));
     parts.join("; ")
 }
 
-/// Whether a change may replace nodes, and no field of the object says how: the object or the file could not be compared.
+/// What lets no node go.
+fn never(answer: &PlanAnswer, keeping: &[String]) -> Option<String> {
+    let pools = answer.node_pools.iter().filter(|pool| pool.never);
+    let causes: Vec<String> = pools
+        .map(|pool| format!("the budgets of NodePool {}", named(pool)))
+        .chain(keeping.iter().cloned())
+        .collect();
+    let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+    (!causes.is_empty()).then(|| format!("nodes are never replaced: {}", listed(&causes, "").trim_end()))
+}
+
+/// Whether a change may replace nodes, and no field of the object says how: the object or the file could not be compared, or the
+/// object cannot be applied.
 fn is_undecided(change: &PlannedChange) -> bool {
-    change.effect == Effect::Unknown && change.fields.is_empty()
+    change.effect == Effect::Unknown && !change.fields.iter().any(|field| field.effect == Effect::Unknown)
 }
 
 /// The first of some objects and files that could not be compared.

@@ -284,7 +284,7 @@ fn overlays_are_planned_as_they_build_their_objects() {
         ("new/base/kustomization.yaml", base),
         ("new/base/pool.yaml", POOL),
         ("new/overlays/a/kustomization.yaml", &overlay("x")),
-        ("new/overlays/b/kustomization.yaml", &overlay("y")),
+        ("new/overlays/b/kustomization.yaml", &overlay("z")),
     ]);
     let answer = json_of(&folder, &["old", "new"]);
     let verdict = answer["verdict"].as_str().unwrap();

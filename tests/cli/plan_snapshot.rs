@@ -348,3 +348,31 @@ fn a_review_of_a_deletion_removes_the_nodes() {
     assert_eq!(answer["changes"][0]["change"], "removed");
     assert_eq!(answer["nodes"], json!([]));
 }
+
+#[test]
+fn numbers_agree_with_their_verbs() {
+    for (nodes, verb) in [(1, "1 node does not start"), (2, "2 nodes do not start")] {
+        let mut closed = pool("b");
+        closed["spec"]["disruption"]["budgets"] = json!([{"nodes": "0"}]);
+        let folder = cluster(nodes);
+        folder.write("pool.yaml", closed.to_string().as_bytes());
+        let run = plan(&folder, &["pool.yaml"]);
+        assert!(run.stdout.contains(verb), "{run:?}");
+        assert!(run.stdout.contains("meanwhile; no pod moves\n"), "{run:?}");
+        let run = plan(&folder, &["--format", "markdown", "pool.yaml"]);
+        assert!(run.stdout.contains("meanwhile; no pod moves.\n"), "{run:?}");
+    }
+}
+
+#[test]
+fn of_two_documents_of_one_name_in_a_file_the_last_one_is_applied() {
+    let folder = cluster(1);
+    let documents = |teams: [&str; 2]| teams.map(|team| pool(team).to_string()).join("\n---\n");
+    for (teams, effect) in [(["b", "a"], "none"), (["a", "b"], "replaces-all")] {
+        folder.write("pools.yaml", documents(teams).as_bytes());
+        assert_eq!(json_of(&folder, &["pools.yaml"])["effect"], effect, "{teams:?}");
+    }
+    folder.write("other.yaml", pool("b").to_string().as_bytes());
+    let run = plan(&folder, &["pools.yaml", "other.yaml"]);
+    assert_eq!(run.status, 2, "{run:?}");
+}

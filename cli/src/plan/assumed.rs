@@ -14,6 +14,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         PlanAssumption::NodeStart(_) => " (`--node-start`)",
         PlanAssumption::Redacted(_)
         | PlanAssumption::EditAfterUpgrade
+        | PlanAssumption::UnrecordedHash(_)
         | PlanAssumption::Forecast(_)
         | PlanAssumption::AutoMode
         | PlanAssumption::ForecastCut => "",

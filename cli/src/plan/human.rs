@@ -7,6 +7,7 @@ use answers::plan::{PlanAnswer, PlannedChange, PlannedField, PlannedNode, Planne
 use answers::{DateTime, OrEmpty, PricedType};
 use drift::{DriftReason, Effect, ObjectChangeKind};
 use render::human::printable;
+use render::planned::moving;
 use values::timestamp::Timestamp;
 
 use crate::disruption::clock::Clock;
@@ -166,8 +167,11 @@ impl Page<'_> {
                 (Some(start), Some(end)) => {
                     format!("from {} to {}", time(start, self.clock), time(end, self.clock))
                 }
-                (Some(start), None) => format!("from {}, and does not end", time(start, self.clock)),
-                (None, _) => "does not start".to_owned(),
+                (Some(start), None) => {
+                    format!("from {}, and the rollout does not end", time(start, self.clock))
+                }
+                (None, _) if rollout.nodes == 1 => "does not start".to_owned(),
+                (None, _) => "do not start".to_owned(),
             };
             let limit = match rollout.limited_by.words() {
                 "" => String::new(),
@@ -187,8 +191,11 @@ impl Page<'_> {
         let cost = answer.cost;
         writeln!(
             out,
-            "  cost per hour: ${:.2} before, ${:.2} after, at most ${:.2} meanwhile; {} pods move",
-            cost.before, cost.after, cost.peak, answer.pods.moved
+            "  cost per hour: ${:.2} before, ${:.2} after, at most ${:.2} meanwhile; {}",
+            cost.before,
+            cost.after,
+            cost.peak,
+            moving(answer.pods.moved)
         )
     }
 

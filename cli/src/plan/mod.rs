@@ -55,15 +55,16 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
     }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
     let progress = Progress::new(0, Unit::Planning, false);
-    let answer = planned(run, &settings, &all)?;
+    let plan = planned(run, &settings, &all)?;
+    let answer = &plan.answer;
     drop(progress);
     let (mut out, has_color) =
         output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
-    output::unless_closed(write(&mut out, run, &settings, &answer, has_color))?;
+    output::unless_closed(write(&mut out, run, &settings, answer, has_color))?;
     output::unless_closed(out.finish())?;
     Ok(if report_unreadable(&pairs, color) {
         Status::Unreadable
-    } else if run.fail_on.iter().any(|what| fails(&answer, run, *what)) {
+    } else if run.fail_on.iter().any(|what| fails(&plan, run, *what)) {
         Status::Findings
     } else {
         Status::Clean
@@ -88,7 +89,7 @@ fn report_unreadable(pairs: &[LoadedPair], color: Color) -> bool {
     is_unreadable
 }
 
-fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result<PlanAnswer, CommandError> {
+fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result<Plan, CommandError> {
     if run.to.is_some() && run.from.is_none() {
         let is_unknown = |pair: &PlanPair<'_>| {
             matches!(release_of(settings, &pair.old.cluster.files), (_, Some(Assumption::Release(_))))
@@ -111,12 +112,12 @@ fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result
         choices,
         settings: settings.clone(),
     };
-    let Plan { mut answer, assumptions, .. } = plan(pairs, &options).map_err(|error| match error {
+    let mut plan = plan(pairs, &options).map_err(|error| match error {
         PlanError::Choice(error) => choices::refused(&error, run.prices.as_deref()),
         error @ PlanError::SameName { .. } => CommandError::Usage(error.to_string()),
     })?;
-    answer.assumptions = assumptions.iter().map(assumed::text).collect();
-    Ok(answer)
+    plan.answer.assumptions = plan.assumptions.iter().map(assumed::text).collect();
+    Ok(plan)
 }
 
 fn write(
@@ -142,7 +143,9 @@ fn write(
                 severity: Severity::Warning,
                 caught_by: CaughtBy::Nobody,
                 summary,
-                documentation: format!("{summary}: `karpwarden plan` says which nodes and when."),
+                documentation: format!(
+                    "{summary}: `karpwarden plan` says for each changed field what Karpenter does."
+                ),
                 has_page: false,
             });
             let none: [Cluster; 0] = [];
@@ -164,7 +167,8 @@ fn report(answer: &PlanAnswer, settings: &Settings) -> Report {
 }
 
 /// Whether a plan has what `--fail-on` names.
-fn fails(answer: &PlanAnswer, run: &PlanRun, what: PlanFailOn) -> bool {
+fn fails(plan: &Plan, run: &PlanRun, what: PlanFailOn) -> bool {
+    let answer = &plan.answer;
     // Of a snapshot, the nodes decide, and not the NodePools, which may have none.
     let is_snapshot = matches!(run.origin, PlanOrigin::Snapshot(_));
     let mut pools = answer.node_pools.iter().filter(|_| !is_snapshot);
@@ -176,7 +180,11 @@ fn fails(answer: &PlanAnswer, run: &PlanRun, what: PlanFailOn) -> bool {
             pools.any(|pool| !pool.blocked.is_empty()) || answer.rollouts.iter().any(waits)
         }
         PlanFailOn::Pending => !answer.pods.pending.is_empty(),
-        PlanFailOn::Never => pools.any(|pool| pool.never) || answer.nodes.iter().any(|node| node.never),
+        PlanFailOn::Never => {
+            pools.any(|pool| pool.never)
+                || answer.nodes.iter().any(|node| node.never)
+                || !plan.keeping.is_empty()
+        }
         PlanFailOn::None => false,
     }
 }

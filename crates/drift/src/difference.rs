@@ -1,6 +1,6 @@
 //! The fields in which two objects differ, as far as their hashes do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::api::stored::StoredValue;
 use manifest::tree::Node;
@@ -9,7 +9,7 @@ use objects::object::Object;
 use crate::elements::{ElementValue, HAS_KUBELET_HASH, HashOptions, elements};
 use crate::go::{GoStruct, GoType};
 use crate::hasher::{Hasher, Typed};
-use crate::node_class;
+use crate::{json, node_class};
 
 /// A field whose change changes the hash.
 #[derive(Clone, Debug)]
@@ -17,9 +17,9 @@ pub struct Difference<'d> {
     /// The path, such as `spec.template.metadata.labels.team`. An item of a list is named by its index in the new object, or in the
     /// old one if it was removed.
     pub path: String,
-    /// The value in the old object; `None` if it is absent or a default.
+    /// The value that the old object has; `None` if it is absent or a default.
     pub old: Option<Node<'d>>,
-    /// The value in the new object; `None` if it is absent or a default.
+    /// The value that the new object has; `None` if it is absent or a default.
     pub new: Option<Node<'d>>,
 }
 
@@ -37,7 +37,7 @@ pub fn differences<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions) 
             (one_value, other_value) => {
                 let ((one_text, old), (other_text, new)) = (written(one_value), written(other_value));
                 if one_text != other_text {
-                    finder.found.push(Difference { path: one.path.to_owned(), old, new });
+                    finder.in_json(one.path, old, new);
                 }
             }
         }
@@ -83,14 +83,41 @@ impl<'d> Finder<'d, '_> {
                 let is_zero = result.is_some_and(|result| result.is_zero);
                 (!(field.skips_zero && is_zero)).then_some((value, result.map(|result| result.hash)))
             };
+            let [written_old, written_new] = [old, new].map(|side| hasher.member(side?, field.key));
             let (old, new) = (member_of(old), member_of(new));
             if let (Some((_, Some(one))), Some((_, Some(other)))) = (old, new)
                 && one == other
             {
                 continue;
             }
-            let (old, new) = (old.map(|(value, _)| value), new.map(|(value, _)| value));
-            self.compare(&joined(path, field.key), Some(&field.kind), old, new);
+            let known = self.found.len();
+            let path = joined(path, field.key);
+            let [one, other] = [old, new].map(|side| side.map(|(value, _)| value));
+            self.compare(&path, Some(&field.kind), one, other);
+            // The hash leaves out a zero value, such as `Never`, which is written all the same.
+            if let Some([only]) = self.found.get_mut(known..)
+                && only.path == path
+            {
+                (only.old, only.new) = (node(written_old), node(written_new));
+            }
+        }
+    }
+
+    /// Finds what differs in two values of whose texts a hash is made.
+    fn in_json(&mut self, path: &str, old: Option<Node<'d>>, new: Option<Node<'d>>) {
+        let is_mapping = |side: Option<Node<'d>>| side.is_none_or(Node::is_mapping);
+        let known = self.found.len();
+        if is_mapping(old) && is_mapping(new) {
+            let keys = [old, new].into_iter().flatten().flat_map(Node::members).map(|(key, _)| key);
+            for key in keys.collect::<BTreeSet<&str>>() {
+                let [one, other] = [old, new].map(|side| side.and_then(|side| side.get(key)));
+                if one.map(json::text) != other.map(json::text) {
+                    self.in_json(&joined(path, key), one, other);
+                }
+            }
+        }
+        if self.found.len() == known {
+            self.found.push(Difference { path: path.to_owned(), old, new });
         }
     }
 

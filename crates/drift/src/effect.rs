@@ -63,6 +63,8 @@ pub struct FieldEffect {
     pub reason: Option<DriftReason>,
     /// The effect in a sentence.
     pub sentence: &'static str,
+    /// The reason why a change that asks for less of the nodes replaces none; empty if the field has no such change.
+    pub kept: &'static str,
     pub(crate) comparison: FieldComparison,
 }
 
@@ -74,6 +76,7 @@ const fn pool_hash(path: &'static str) -> FieldEffect {
         effect: Effect::ReplacesAll,
         reason: Some(DriftReason::NodePoolDrifted),
         sentence: "part of the hash: changing it replaces every node of this NodePool",
+        kept: "",
         comparison: FieldComparison::Hash,
     }
 }
@@ -85,6 +88,7 @@ const fn pool(path: &'static str, sentence: &'static str, comparison: FieldCompa
         effect: Effect::ActsAtOnce,
         reason: None,
         sentence,
+        kept: "",
         comparison,
     }
 }
@@ -96,7 +100,11 @@ const fn class(
     sentence: &'static str,
     comparison: FieldComparison,
 ) -> FieldEffect {
-    FieldEffect { kind: Kind::NODE_CLASS, path, effect, reason, sentence, comparison }
+    let kept = match comparison {
+        FieldComparison::Terms => "what was selected is selected as before",
+        _ => "",
+    };
+    FieldEffect { kind: Kind::NODE_CLASS, path, effect, reason, sentence, kept, comparison }
 }
 
 const fn overlay(path: &'static str) -> FieldEffect {
@@ -105,6 +113,7 @@ const fn overlay(path: &'static str) -> FieldEffect {
         path,
         effect: Effect::ActsAtOnce,
         reason: None,
+        kept: "",
         sentence: "Karpenter launches and consolidates with the new prices and resources; no node is replaced because of drift",
         comparison: FieldComparison::Stored,
     }
@@ -122,6 +131,7 @@ pub const FIELD_EFFECTS: &[FieldEffect] = &[
         reason: Some(DriftReason::RequirementsDrifted),
         sentence: "not part of the hash: the nodes whose labels no longer meet the requirements are replaced; wider requirements count for \
                    new nodes only",
+        kept: "nodes that met the requirements still meet them",
         comparison: FieldComparison::Requirements,
     },
     pool_hash("spec.template.metadata.labels"),

@@ -38,6 +38,8 @@ pub use decision::{
 };
 pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};
-pub use elements::{HashOptions, HashedKind, StaticHash, hash, kubelet_hash_of_1_0};
+pub use elements::{
+    HashOptions, HashedKind, StaticHash, has_unrecorded_hash, hash, kubelet_hash_of_1_0, unrecorded_hash,
+};
 pub use error::{HashError, HashProblem};
 pub use hovered::HoveredField;

@@ -51,8 +51,11 @@ pub fn markdown(answer: &PlanAnswer) -> String {
         let cost = answer.cost;
         let _ = writeln!(
             text,
-            "\nCost per hour: ${:.2} before, ${:.2} after, at most ${:.2} meanwhile. {} pods move.",
-            cost.before, cost.after, cost.peak, answer.pods.moved
+            "\nCost per hour: ${:.2} before, ${:.2} after, at most ${:.2} meanwhile; {}.",
+            cost.before,
+            cost.after,
+            cost.peak,
+            moving(answer.pods.moved)
         );
     }
     let blocked = answer.node_pools.iter().flat_map(|pool| pool.blocked.iter().map(move |text| (pool, text)));
@@ -76,6 +79,15 @@ pub fn markdown(answer: &PlanAnswer) -> String {
     text
 }
 
+/// The number of pods that move, as a sentence.
+pub fn moving(pods: usize) -> String {
+    match pods {
+        0 => "no pod moves".to_owned(),
+        1 => "1 pod moves".to_owned(),
+        _ => format!("{pods} pods move"),
+    }
+}
+
 fn changes(text: &mut String, answer: &PlanAnswer) {
     if answer.changes.is_empty() {
         return;
@@ -91,7 +103,11 @@ fn changes(text: &mut String, answer: &PlanAnswer) {
                 ObjectChangeKind::Changed => "changed",
             };
             let effect = if change.change == ObjectChangeKind::Added { "" } else { change.effect.words() };
-            let _ = writeln!(text, "| {object} | | {what} | {effect} {} |", cell(&change.message));
+            let parts = [effect, &cell(&change.message)].map(str::to_owned);
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let _ = writeln!(text, "| {object} | | {what} | {} |", parts.join(": "));
+        } else if !change.message.is_empty() {
+            let _ = writeln!(text, "| {object} | | changed | {} |", cell(&change.message));
         }
         for field in &change.fields {
             let _ = writeln!(
