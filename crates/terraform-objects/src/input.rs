@@ -84,7 +84,7 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// The path of a name.
-fn path_of(name: &str) -> String {
+pub(crate) fn path_of(name: &str) -> String {
     if let Some(absolute) = name.strip_prefix('/') {
         return absolute.to_owned();
     }

@@ -47,8 +47,8 @@ impl EvaluatedText {
         &self.pieces
     }
 
-    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it. Of the placeholder of an object with
-    /// keys that are not known, the object with placeholders as keys.
+    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it. Of the placeholder of an object
+    /// that is known but for some of its keys and values, the object with placeholders.
     pub fn encoded(&self) -> Option<&EvaluatedValue> {
         self.encoded.as_deref()
     }

@@ -66,7 +66,8 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// The object with placeholders as keys, if some of its keys are not known.
+    /// The object with placeholders in it: of an object with keys that are not known, or that a function reads from a text with
+    /// placeholders.
     pub fn object(&self) -> Option<&EvaluatedValue> {
         self.text.encoded().filter(|_| self.of == Type::Dynamic)
     }

@@ -19,8 +19,8 @@ rule! {
     /// When the manifests of several clusters are checked together, finds controllers of two clusters that use the same
     /// cluster name, that use the endpoint of one cluster under two names, or that assume the same IAM role.
     ///
-    /// In a Terraform configuration, it finds two calls of a module for Karpenter with the same cluster name, such as of the submodule
-    /// `karpenter` of terraform-aws-modules/eks.
+    /// In a Terraform configuration, it finds two calls of a module for Karpenter, such as of the submodule `karpenter` of
+    /// terraform-aws-modules/eks, that create the same queue for the same cluster name. A call that only adds a role for nodes is fine.
     ///
     /// Clusters in different accounts or regions may share a name. If it is not known whether the accounts and regions
     /// differ, the finding is a warning.
@@ -160,10 +160,11 @@ fn second_module<'d>(module: KarpenterModule<'d>, context: &Context<'_, 'd>) -> 
     let all = context.inventory.index::<KarpenterModules>().iter();
     let mut earlier = all.take_while(|other| other.object() != module.object());
     let node = module.cluster_name().filter(|_| module.is_single())?;
-    let name = node.as_str()?;
+    let (name, queue) = (node.as_str()?, module.queue()?.text);
     let same = earlier.find(|other| {
-        let is_same = other.cluster_name().and_then(Node::as_str) == Some(name);
         let root = other.object().root();
+        let is_same = other.cluster_name().and_then(Node::as_str) == Some(name)
+            && other.queue().is_some_and(|other| other.text == queue);
         let is_other_call =
             root.source().name() != node.source().name() || root.span() != module.object().root().span();
         is_same && is_other_call && other.is_single() && is_beside(node, root)
@@ -303,6 +304,8 @@ metadata:
             findings(&super::RULE, &(module("a", open) + &module("b", open))).contains("warning module/b")
         );
         silent(&super::RULE, &(module("a", "prod") + &module("b", "dev")));
+        let more_nodes = module("b", "prod").replace("'prod'", "'prod'\n    enable_spot_termination: false");
+        silent(&super::RULE, &(module("a", "prod") + &more_nodes));
         let one_of_two = module("b", "prod").replace("'prod'", "'prod'\n    count: 1");
         silent(&super::RULE, &(module("a", "prod") + &one_of_two));
     }

@@ -1,21 +1,25 @@
-//! Files that data sources of the provider `kubectl` read.
+//! Files that data sources of the providers `kubectl` and `template` read.
 //!
 //! Source: `kubectl_path_documents.md`, `kubectl_filename_list.md` and `kubectl_file_documents.md` in docs/data-sources of
 //! alekc/terraform-provider-kubectl, and `kubernetes/data_source_kubectl_path_documents.go`: the variables are strings, and relative
-//! patterns start from the folder in which Terraform runs.
+//! patterns start from the folder in which Terraform runs. `docs/data-sources/file.html.md` of hashicorp/terraform-provider-template at
+//! v2.2.0.
 
 use terraform::{
     EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, EvaluationBudget,
-    FolderFiles, TemplateRequest, matching_files,
+    FolderFiles, TemplateRequest, TextPlace, matching_files,
 };
 
 use super::ResourceInstance;
 use crate::draft::DocumentDraft;
+use crate::input::path_of;
 
 /// The data sources with files, and the attribute of the evaluated block that gets their texts.
 const WITH_PATTERN: [&str; 2] = ["kubectl_path_documents", "kubectl_filename_list"];
 /// The data source with documents in one string.
 const WITH_CONTENT: &str = "kubectl_file_documents";
+/// The data source with a template in a string, which is mostly the text of a file.
+const WITH_TEMPLATE: &str = "template_file";
 /// Prefix of the attributes with the texts of files. No attribute of Terraform has such a name.
 const TEXT: &str = "text of a file";
 
@@ -28,6 +32,11 @@ pub(crate) fn read(
 ) {
     let (mut requests, mut owners) = (Vec::new(), Vec::new());
     for (index, block) in configuration.blocks.iter().enumerate() {
+        if let Some((path, used)) = template(block, configuration) {
+            requests.push(TemplateRequest { path, variables: Some(variables(block)), used });
+            owners.push(index);
+            continue;
+        }
         let is_read = block.kind == "data"
             && block.labels.first().is_some_and(|kind| WITH_PATTERN.contains(&kind.as_str()));
         let pattern = block.body.get("pattern").filter(|_| is_read);
@@ -51,6 +60,15 @@ pub(crate) fn read(
     }
 }
 
+/// The file whose text is the template of a `template_file`, and the expression that reads it.
+fn template(block: &EvaluatedBlock, configuration: &EvaluatedConfiguration) -> Option<(String, TextPlace)> {
+    let is_read = block.kind == "data" && block.labels.first().is_some_and(|kind| kind == WITH_TEMPLATE);
+    let value = block.body.get("template").filter(|_| is_read)?;
+    let text = value.as_text()?;
+    let source = configuration.texts.get(text.pieces().first()?.place.text)?;
+    (source.text() == text.as_str()).then(|| (path_of(source.name()), value.place))
+}
+
 /// The variables of a template.
 fn variables(block: &EvaluatedBlock) -> EvaluatedValue {
     let given = block.body.get("vars").filter(|value| value.members().is_some());
@@ -63,6 +81,9 @@ pub(super) fn documents(resource: &ResourceInstance<'_>, body: &str) -> Option<V
         let value = resource.attribute(name)?;
         data_source(resource, value.as_unknown()?.text.as_str())
     })?;
+    if source.labels.first().is_some_and(|kind| kind == WITH_TEMPLATE) && source.body.get(TEXT).is_none() {
+        return None;
+    }
     let attributes = source.body.attributes.iter();
     let texts = attributes.filter(|attribute| match source.labels.first().map(String::as_str) {
         Some(WITH_CONTENT) => attribute.name == "content",
@@ -73,7 +94,7 @@ pub(super) fn documents(resource: &ResourceInstance<'_>, body: &str) -> Option<V
 
 /// The data source in a reference such as `${data.kubectl_file_documents.all.manifests}`.
 fn data_source<'v>(resource: &ResourceInstance<'v>, reference: &str) -> Option<&'v EvaluatedBlock> {
-    let types = WITH_PATTERN.iter().chain(&[WITH_CONTENT]);
+    let types = WITH_PATTERN.iter().chain(&[WITH_CONTENT, WITH_TEMPLATE]);
     let start = types.filter_map(|name| reference.find(&format!("data.{name}."))).min()?;
     let path = reference.get(start..)?;
     let name = path.split('.').nth(2)?;

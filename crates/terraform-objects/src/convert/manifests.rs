@@ -28,6 +28,9 @@ fn in_string(resource: &ResourceInstance<'_>, name: &str) -> Vec<DocumentDraft> 
 ///
 /// Source: docs/resources/manifest.md and `manifest/morph/scaffold.go` of hashicorp/terraform-provider-kubernetes.
 pub(super) fn kubernetes_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
+    if let Some(documents) = files::documents(resource, "manifest") {
+        return documents;
+    }
     let Some(manifest) = resource.attribute("manifest") else { return Vec::new() };
     match resource.document_of("manifest", manifest) {
         DocumentDraft::Document(DraftPart::Value(value)) => {

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use terraform::{
     AbsentResource, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText,
-    EvaluatedValue, TextPlace,
+    EvaluatedValue, TextPlace, Unknown,
 };
 
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -137,6 +137,16 @@ impl<'v> ResourceInstance<'v> {
         DocumentDraft::Unknown(value.place, reason)
     }
 
+    /// The directive of a text, such as `%{ if }`, whose condition or collection only Terraform knows: it may add any lines.
+    fn unresolved<'t>(&self, text: &'t EvaluatedText) -> Option<(TextPlace, &'t str)> {
+        let pieces = text.pieces();
+        let is_directive = |place| self.configuration.texts.slice(place).trim_start().starts_with("%{");
+        let index = pieces.iter().position(|piece| !piece.is_verbatim && is_directive(piece.place))?;
+        let (piece, next) = (pieces.get(index)?, pieces.get(index + 1));
+        let end = next.map_or(text.as_str().len(), |next| next.start);
+        Some((piece.place, text.as_str().get(piece.start..end)?))
+    }
+
     /// The file and the line of a place, as a part of a sentence.
     fn position(&self, place: TextPlace) -> String {
         let Some(source) = self.configuration.texts.get(place.text) else { return String::new() };
@@ -150,6 +160,16 @@ impl<'v> ResourceInstance<'v> {
             (None, Some(unknown)) if !is_placeholder(unknown.text.as_str()) => &unknown.text,
             _ => return vec![self.unknown(name, value)],
         };
+        if let Some((place, cause)) = self.unresolved(text) {
+            let (address, at) = (&self.block.address, self.position(place));
+            let reason = format!(
+                "`{address}`, not checked: a directive in `{name}`{at} is known only after Terraform applies `{cause}`"
+            );
+            return vec![
+                DocumentDraft::Used(text.clone(), value.place),
+                DocumentDraft::Unknown(place, reason),
+            ];
+        }
         match text.encoded() {
             Some(encoded) if encoded.members().is_some() => {
                 vec![DocumentDraft::Document(DraftPart::Value(encoded.clone()))]
@@ -161,8 +181,9 @@ impl<'v> ResourceInstance<'v> {
 
     /// The document that a value is.
     fn document_of(&self, name: &str, value: &'v EvaluatedValue) -> DocumentDraft {
-        if value.members().is_some() {
-            DocumentDraft::Document(DraftPart::Value(value.clone()))
+        let object = value.as_unknown().and_then(Unknown::object).unwrap_or(value);
+        if object.members().is_some() {
+            DocumentDraft::Document(DraftPart::Value(object.clone()))
         } else {
             self.unknown(name, value)
         }

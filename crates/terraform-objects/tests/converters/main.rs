@@ -212,6 +212,66 @@ resource "kubectl_manifest" "files" {
 }
 
 #[test]
+fn texts_with_placeholders_are_decoded() {
+    let main = r#"data "template_file" "old" {
+  template = file("${path.module}/tpl/old.tpl")
+  vars     = { name = module.a.name, kind = "B" }
+}
+resource "kubernetes_manifest" "new" {
+  manifest = yamldecode(templatefile("${path.module}/tpl/new.yaml", { name = module.a.name }))
+}
+resource "kubernetes_manifest" "old" {
+  manifest = yamldecode(data.template_file.old.rendered)
+}
+resource "kubectl_manifest" "chosen" {
+  yaml_body = coalesce(null, <<-EOT
+    kind: C
+    name: ${module.a.name}
+  EOT
+  )
+}
+"#;
+    let beside =
+        [("tpl/new.yaml", "kind: A\nname: ${name}\n"), ("tpl/old.tpl", "kind: ${kind}\nnames: [${name}]\n")];
+    assert_snapshot!(shown(&[("main.tf", main)], &beside), @r#"
+    --- main.tf:13
+    .kind = "C" @13:11
+    .name = "${module.a.name}" @14:11
+    --- tpl/new.yaml:1
+    .kind = "A" @1:7
+    .name = "${module.a.name}" @2:7 from "${name}"
+    --- tpl/old.tpl:1
+    .kind = "B" @1:7 from "${kind}"
+    .names.0 = "${module.a.name}" @2:9 from "${name}"
+    "#);
+}
+
+#[test]
+fn a_directive_that_is_not_known_makes_the_document_unknown() {
+    let text = r#"resource "kubectl_manifest" "a" {
+  yaml_body = <<-EOT
+    kind: A
+    %{~ if module.a.is_on ~}
+    role: x
+    %{~ endif ~}
+    name: y
+  EOT
+}
+resource "helm_release" "karpenter" {
+  chart  = "karpenter"
+  values = ["replicas: 1\n%{ for x in module.a.all }x: ${x}%{ endfor }"]
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:4
+    `kubectl_manifest.a`, not checked: a directive in `yaml_body` (main.tf:4) is known only after Terraform applies `${module.a.is_on}`
+    --- main.tf:10
+    .resource.helm_release.karpenter.chart = "karpenter" @11:12
+    .resource.helm_release.karpenter.unevaluated.0 = "replicas: 1\n${module.a.all}" @12:13 from "\"replicas: 1\\n%{ for x in module.a.all }x: ${x}%{ endfor }\""
+    "#);
+}
+
+#[test]
 fn says_why_a_document_is_not_known() {
     let text = r#"resource "kubectl_manifest" "a" {
   yaml_body = data.http.manifest.body

@@ -61,8 +61,10 @@ pub(super) fn coalesce(call: &Call<'_>) -> Answer {
     let types: Vec<Type> = call.arguments.iter().map(EvaluatedValue::type_of).collect();
     let of = unify(&types).ok_or("The arguments must have one type.")?;
     for argument in &call.arguments {
-        if argument.as_unknown().is_some() {
-            return call.unknown(of);
+        if let Some(unknown) = argument.as_unknown() {
+            // A string of which a part is known is neither null nor empty.
+            let is_certain = of == Type::String && unknown.text.pieces().len() > 1;
+            return if is_certain { Ok(argument.clone().at(call.place)) } else { call.unknown(of) };
         }
         let value = convert(argument, &of)?;
         if !value.is_null() && value.as_str() != Some("") {

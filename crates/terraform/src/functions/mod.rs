@@ -80,7 +80,7 @@ enum Needs {
     Arguments,
     /// Nothing: the function looks itself.
     Nothing,
-    /// Everything; with placeholders in the arguments it writes a text with placeholders.
+    /// Everything; with placeholders in the arguments it writes a text or reads an object with placeholders.
     Spelling,
 }
 
@@ -256,10 +256,16 @@ fn apply(
     if function.needs == Needs::Spelling {
         let spelled = call.arguments.iter().map(EvaluatedValue::spelled).collect();
         let spelled = (function.run)(&Call { arguments: spelled, ..call });
-        if let (Ok(EvaluatedValue { data: Data::String(text), .. }), Data::Unknown(unknown)) =
-            (spelled, &mut result.data)
-        {
-            *unknown = Unknown { text, ..unknown.clone() };
+        match (spelled, &mut result.data) {
+            (Ok(EvaluatedValue { data: Data::String(text), .. }), Data::Unknown(unknown))
+                if function.returns == Kind::String =>
+            {
+                *unknown = Unknown { text, ..unknown.clone() };
+            }
+            (Ok(value), Data::Unknown(unknown)) if value.members().is_some() => {
+                unknown.text = core::mem::take(&mut unknown.text).with_encoded(value);
+            }
+            _ => {}
         }
     }
     result

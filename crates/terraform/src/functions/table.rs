@@ -113,7 +113,7 @@ static FUNCTIONS: [Function; 83] = [
     of("indent", &[NUMBER, STRING], String, Spelling, strings::indent),
     of("index", &[ANY, ANY], Number, Everything, lists::index),
     with(one(Strings), of("join", &[STRING], String, Spelling, strings::join)),
-    of("jsondecode", &[STRING], Any, Everything, json::jsondecode),
+    of("jsondecode", &[STRING], Any, Spelling, json::jsondecode),
     of("jsonencode", &[nullable(Any)], String, Spelling, json::jsonencode),
     of("keys", &[ANY], Any, Arguments, maps::keys),
     of("length", &[ANY], Number, Nothing, collections::length),
@@ -160,7 +160,7 @@ static FUNCTIONS: [Function; 83] = [
     of("upper", &[STRING], String, Spelling, strings::upper),
     of("urlencode", &[STRING], String, Everything, encoding::urlencode),
     of("values", &[ANY], Any, Arguments, maps::values),
-    of("yamldecode", &[STRING], Any, Everything, yaml_decode::yamldecode),
+    of("yamldecode", &[STRING], Any, Spelling, yaml_decode::yamldecode),
     of("yamlencode", &[nullable(Any)], String, Spelling, yaml_encode::yamlencode),
     of("zipmap", &[one(Strings), ANY], Any, Arguments, maps::zipmap),
 ];
