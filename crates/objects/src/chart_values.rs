@@ -191,12 +191,9 @@ pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
             of_chart(is_own.then_some(true).or(chart.map(|_| false)), object.at(&["spec", "values"]), None)
         }
         _ => sources_of_argo(object).find_map(|source| {
-            // Argo CD reads the text only if there is no object, and parameters override both. Source:
-            // docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.
             let helm = source.get("helm")?;
-            let text = || helm.get("values").and_then(Node::embedded);
-            let map = helm.get("valuesObject").filter(|values| values.is_mapping()).or_else(text);
-            of_chart(is_own(source), map, helm.get("parameters"))
+            // The parameters override the values.
+            of_chart(is_own(source), values_of_argo(helm), helm.get("parameters"))
         }),
     }
 }
@@ -218,6 +215,22 @@ fn sources_of_argo(object: Object<'_>) -> impl Iterator<Item = Node<'_>> {
         let several = items_of(spec.get("sources"));
         spec.get("source").into_iter().chain(several)
     })
+}
+
+/// The values that a HelmRelease of Flux or an Application of Argo CD gives to its charts, whatever they are.
+pub(crate) fn given_to_charts(object: Object<'_>) -> impl Iterator<Item = Node<'_>> {
+    let is_release = object.form() == Form::Api && object.group() == "helm.toolkit.fluxcd.io";
+    let of_flux = Some(object).filter(|_| is_release).and_then(|object| object.at(&["spec", "values"]));
+    let of_argo = sources_of_argo(object).filter_map(|source| values_of_argo(source.get("helm")?));
+    of_flux.into_iter().chain(of_argo)
+}
+
+/// The values of a source of Argo CD: it reads the text only if there is no object.
+///
+/// Source: docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.
+fn values_of_argo(helm: Node<'_>) -> Option<Node<'_>> {
+    let text = || helm.get("values").and_then(Node::embedded);
+    helm.get("valuesObject").filter(|values| values.is_mapping()).or_else(text)
 }
 
 /// The texts with values that Applications of Argo CD give to Karpenter's chart, or to a chart around it, and that are not read as YAML.

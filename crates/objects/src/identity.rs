@@ -11,6 +11,7 @@ use crate::chart_values::{self, ChartValues};
 use crate::controller::{
     CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, ControllerOption, INTERRUPTION_QUEUE, OptionValue,
 };
+use crate::eksctl::EksctlKarpenter;
 use crate::object::Object;
 use crate::pod::Pod;
 
@@ -48,7 +49,7 @@ const REGION: ControllerOption = ControllerOption { flag: "aws-region", variable
 pub const ROLE_ARN: &str = "eks.amazonaws.com/role-arn";
 
 impl<'d> Identity<'d> {
-    /// Collects the identity from the controllers of a cluster, or else from chart values.
+    /// Collects the identity from the controllers of a cluster, or else from chart values, or else from what eksctl installs.
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
         let values: Vec<_> = objects
             .iter()
@@ -69,12 +70,15 @@ impl<'d> Identity<'d> {
             .iter()
             .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
         let region = controllers.iter().find_map(|controller| Some(controller.setting(REGION).text()?.0));
+        let installed = || objects.iter().filter_map(|one| Some((*one, EksctlKarpenter::of(*one)?)));
+        let by_eksctl = installed().filter_map(|(object, one)| text_of(object, one.cluster_name()?));
         let may_have_queue =
             controllers.iter().any(|controller| may_set(controller.setting(INTERRUPTION_QUEUE)))
-                || values.iter().any(|(object, values)| values.may_set_queue(*object));
+                || values.iter().any(|(object, values)| values.may_set_queue(*object))
+                || installed().any(|(_, one)| one.creates_queue());
         let mut identity = Self {
             may_have_queue,
-            name: find(CLUSTER_NAME, ChartValues::cluster_name),
+            name: find(CLUSTER_NAME, ChartValues::cluster_name).or_else(|| agreed(by_eksctl)),
             endpoint: find(CLUSTER_ENDPOINT, ChartValues::cluster_endpoint),
             queue: find(INTERRUPTION_QUEUE, ChartValues::interruption_queue),
             role: agreed(annotated).or_else(|| agreed(in_values)),
@@ -82,7 +86,8 @@ impl<'d> Identity<'d> {
         };
         let of_endpoint = identity.endpoint.and_then(|endpoint| region_of_endpoint(endpoint.text));
         let of_queue = identity.queue.and_then(|queue| queue.text.strip_prefix("arn:")?.split(':').nth(2));
-        identity.region = identity.region.or(of_endpoint).or(of_queue);
+        let of_eksctl = || installed().find_map(|(_, one)| one.region());
+        identity.region = identity.region.or(of_endpoint).or(of_queue).or_else(of_eksctl);
         identity
     }
 

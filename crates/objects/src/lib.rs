@@ -34,6 +34,7 @@ pub mod chart_values;
 pub mod controller;
 pub mod conversion;
 pub mod device_plugins;
+pub mod eksctl;
 pub mod embedded;
 pub mod feature_gates;
 pub mod iam_policy;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use karpenter::kind::Kind;
 use manifest::tree::{Children, Node, items_of};
 
+use crate::eksctl::EksctlKarpenter;
 use crate::iam_policy::text;
 use crate::node_class::Ec2NodeClass;
 use crate::object::{Form, Object};
@@ -139,7 +140,8 @@ pub struct NodeAccess<'d> {
     pub roles: BTreeMap<&'d str, Ec2NodeClass<'d>>,
     /// The first `aws-auth`.
     pub aws_auth: Option<AwsAuth<'d>>,
-    /// The names of the roles that `aws-auth` maps, that an access entry names, or that belong to a node group of eksctl.
+    /// The names of the roles that `aws-auth` maps, that an access entry names, or that belong to a node group of eksctl or that eksctl creates for
+    /// Karpenter.
     pub granted: BTreeSet<String>,
     /// The names of the roles that an access entry names. An access entry takes the place of what `aws-auth` has for the role.
     pub with_entry: BTreeSet<String>,
@@ -165,6 +167,7 @@ impl<'d> NodeAccess<'d> {
                     access.add(entry);
                 }
                 access.granted.extend(roles_of_node_groups(*object).map(str::to_owned));
+                access.granted.extend(EksctlKarpenter::of(*object).and_then(EksctlKarpenter::node_role));
             }
         }
         access

@@ -2,10 +2,11 @@
 //! recognised.
 
 use karpenter::chart;
-use manifest::source::certain;
+use manifest::source::{Span, certain};
 use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
+use crate::chart_values;
 use crate::iam_policy::{attaches_broad_policy, is_role_of_karpenter};
 use crate::interruption_queue::is_queue;
 use crate::metric_queries;
@@ -26,12 +27,17 @@ impl<'d> Object<'d> {
         // Comments and duplicate keys belong to the object whose part of the text they are in. A comment below the last line of
         // an object belongs to the next object.
         let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_keys());
+        let following: Vec<_> = objects.iter().skip(1).map(|next| next.root.span()).collect();
         let next: Vec<_> = objects.iter().skip(1).map(|next| next.root.id()).collect();
         for (index, object) in objects.iter_mut().enumerate() {
             let next = next.get(index).copied();
             // JSON may have all objects on one line, and the end of the line is far away.
             let needs_end = next.is_some() && !comments.is_empty();
-            let byte = if needs_end { end_of_last_line(object.root) } else { usize::MAX };
+            let byte = if needs_end {
+                end_of_own_text(object.root, certain(following.get(index).copied()))
+            } else {
+                usize::MAX
+            };
             let split = comments.partition_point(|comment| comment.span.start < byte);
             (object.comments, comments) = certain(comments.split_at_checked(split));
             let split = duplicates.partition_point(|key| next.is_none_or(|next| key.earlier < next));
@@ -58,6 +64,11 @@ impl<'d> Object<'d> {
         let (comments, duplicates) = (tree.comments(), tree.duplicate_keys());
         Self { comments, duplicates, ..Self::of_form(root, form) }
     }
+}
+
+/// The byte at which the text of an object ends before the next object, which may be within it.
+fn end_of_own_text(object: Node<'_>, next: Span) -> usize {
+    if next.start < object.span().end { next.start } else { end_of_last_line(object) }
 }
 
 /// The byte at which the last line of a value ends.
@@ -100,7 +111,29 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
         objects.extend(object.map(|object| Object::in_request(object, old, operation)));
         return;
     }
-    objects.push(Object::plain(node));
+    let object = Object::plain(node);
+    objects.push(object);
+    for values in chart_values::given_to_charts(object) {
+        raw(values, objects);
+    }
+}
+
+/// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are.
+///
+/// Sources: charts/raw/README.md of helm/charts; `extraObjects` in charts/argo-cd/values.yaml of argoproj/argo-helm.
+fn raw<'d>(values: Node<'d>, objects: &mut Vec<Object<'d>>) {
+    let mut open = vec![values];
+    while let Some(node) = open.pop() {
+        let is_object = ["apiVersion", "kind"].iter().all(|key| node.str_at(&[*key]).is_some())
+            && node.get("metadata").is_some_and(Node::is_mapping);
+        if is_object {
+            objects.push(Object::plain(node));
+        } else {
+            let next = open.len();
+            open.extend(node.children());
+            open.get_mut(next..).into_iter().for_each(<[_]>::reverse);
+        }
+    }
 }
 
 /// Returns the objects of a document without `apiVersion` and `kind`.
@@ -191,6 +224,54 @@ mod tests {
         let all = trees.flat_map(Object::all);
         all.map(|object| format!("{} {} {:?}", object.api_version(), object.kind(), object.pod().is_some()))
             .collect()
+    }
+
+    #[test]
+    fn finds_objects_among_the_values_of_a_chart() {
+        let text = r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: raw}
+spec:
+  chart: {spec: {chart: raw}}
+  values:
+    resources:
+    - {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}} # one
+    podDisruptionBudget: {apiVersion: policy/v1, kind: PodDisruptionBudget}
+    extraObjects:
+      class: {apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: b}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: raw}
+spec:
+  generators: [{clusters: {}}]
+  template:
+    spec:
+      sources:
+      - chart: raw
+        helm:
+          values: |
+            resources:
+            # two
+            - {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: '{{.name}}'}}
+";
+        let file = File::read("-", text, READ_OPTIONS);
+        let trees = file.documents.iter().filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
+            _ => None,
+        });
+        let all = trees.flat_map(Object::all);
+        let found = all.map(|object| (object.kind(), object.name(), object.comments().len()));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [
+                ("HelmRelease", "raw", 0),
+                ("NodePool", "a", 1),
+                ("EC2NodeClass", "b", 0),
+                ("ApplicationSet", "raw", 1),
+                ("NodePool", "{{.name}}", 0),
+            ]
+        );
     }
 
     #[test]
