@@ -1,4 +1,4 @@
-//! Manifests in code blocks of Markdown, and in scripts that are strings of a file.
+//! Manifests in code blocks of Markdown, in scripts that are strings of a file, and in templates of Terraform.
 
 use insta::assert_snapshot;
 
@@ -172,4 +172,67 @@ fn checks_manifests_that_the_steps_of_a_workflow_apply() {
     ");
     folder.check(&["--fix", "workflow.yaml"]);
     assert_eq!(folder.read("workflow.yaml"), workflow(GOOD));
+}
+
+/// The forms of modules/karpenter/templates/nodepool_runners.tpl of minasaeedbasta/terraform-eks-karpenter, of
+/// helm/karpenter/templates/node-pool.yaml.tpl of msfidelis/eks-with-istio, and of user data.
+#[test]
+fn checks_templates_of_a_folder_and_says_which_line_it_cannot_read() {
+    let pool = |values: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - key: \
+             node.kubernetes.io/instance-type\n        operator: is\n        values: {values}\n"
+        )
+    };
+    let directive = pool("\n        %{ for type in types ~}\n        - ${type}\n        %{ endfor ~}");
+    let folder = Folder::with(&[
+        ("templates/pool.tpl", &pool("[${instance_type}, \"${other}\"]")),
+        ("templates/types.yaml.tftpl", &pool("${jsonencode({a: types})}")),
+        ("templates/loop.yaml.tpl", &directive),
+        ("templates/user-data.sh.tpl", "#!/bin/bash\necho karpenter ${x}\n"),
+        ("chart/_helpers.tpl", "{{- define \"karpenter\" }}apiVersion: v1\nkind: x{{ end }}\n"),
+    ]);
+    let run = folder.check(&["--select", "api-enum", "--verbose", "."]);
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @r#"
+    error[api-enum]: `operator` is `is`, which is not a supported value; the API server refuses the NodePool
+      --> templates/pool.tpl:9:19
+       |
+     8 |       - key: node.kubernetes.io/instance-type
+     9 |         operator: is
+       |                   ^^
+    10 |         values: [${instance_type}, "${other}"]
+       |
+       = object: NodePool/a, spec.template.spec.requirements[0].operator
+       = help: write `In`; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
+       = otherwise caught by: the API server; refused on apply
+       = explain: karpwarden explain api-enum
+    unsafe fix: write `In` (review it, then apply it with `--unsafe-fixes`)
+       |
+     9 -         operator: is
+     9 +         operator: In
+       |
+
+    error[api-enum]: `operator` is `is`, which is not a supported value; the API server refuses the NodePool
+      --> templates/types.yaml.tftpl:9:19
+       |
+     8 |       - key: node.kubernetes.io/instance-type
+     9 |         operator: is
+       |                   ^^
+    10 |         values: ${jsonencode({a: types})}
+       |
+       = object: NodePool/a, spec.template.spec.requirements[0].operator
+       = help: write `In`; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`
+       = otherwise caught by: the API server; refused on apply
+       = explain: karpwarden explain api-enum
+    unsafe fix: write `In` (review it, then apply it with `--unsafe-fixes`)
+       |
+     9 -         operator: is
+     9 +         operator: In
+       |
+
+    skipped: template, not checked: it has directives of Terraform, whose variables only `templatefile` gives; render it first: templates/loop.yaml.tpl:11
+    not read: extension `tpl`: chart/_helpers.tpl
+    2 errors in 3 documents (1 skipped, 1 file not read); checked against Karpenter 1.14
+    "#);
 }

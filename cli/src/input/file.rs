@@ -14,6 +14,7 @@ use super::base::BaseFolder;
 use super::error::InputError;
 use super::json_with_comments;
 use super::regular::open_finite;
+use super::walk::is_template;
 
 /// Input to read.
 #[derive(Clone, Debug)]
@@ -177,6 +178,9 @@ impl InputFile {
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
         let mut file = File { kind: self.kind, is_relevant, ..without_comments.unwrap_or(file) };
+        if !self.is_named && self.path().is_some_and(is_template) {
+            keep_manifests(&mut file);
+        }
         if self.is_named && file.documents.is_empty() && is_markdown(&self.name) {
             let reason = "Markdown, not checked: no manifest in a code block".to_owned();
             file.documents.push(Document::Unevaluated { span: Span::whole(file.source.text()), reason });
@@ -197,6 +201,25 @@ impl InputFile {
     /// Whether the input is standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self.from, From::Stdin(_))
+    }
+}
+
+/// Leaves out the documents of a template that are no manifests. A template that is no YAML is no mistake.
+fn keep_manifests(file: &mut File) {
+    if !["apiVersion", "kind"].iter().all(|key| file.source.text().contains(key)) {
+        file.documents.clear();
+    }
+    file.documents.retain(|document| match document {
+        Document::Read(tree) => (READ_OPTIONS.is_manifest)(tree.root()),
+        document => !matches!(document, Document::Script(_)),
+    });
+    for document in &mut file.documents {
+        if let Document::Unreadable { at, error } = document
+            && error.exceeded().is_none()
+        {
+            let reason = format!("template, not checked: {error}");
+            *document = Document::Unevaluated { span: Span::new(*at, *at), reason };
+        }
     }
 }
 

@@ -62,7 +62,7 @@ impl Search<'_> {
     /// Whether a folder walk takes a file with this path.
     fn takes(&self, path: &Path) -> bool {
         let is_doc = || self.include_docs && path.to_str().is_some_and(manifest::is_markdown);
-        self.wanted == Wanted::Texts || is_manifest(path) || is_doc()
+        self.wanted == Wanted::Texts || is_manifest(path) || is_template(path) || is_doc()
     }
 }
 
@@ -258,6 +258,14 @@ fn is_dangling_link(path: &Path) -> bool {
 pub(crate) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Whether a file is a template of Terraform or another program. Many such templates are no manifests. A name that starts with `_` is a
+/// part of a Helm chart.
+pub(super) fn is_template(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    ["tftpl", "tpl"].contains(&extension) && !name.starts_with('_')
 }
 
 /// Glob patterns of the files that a folder walk takes.

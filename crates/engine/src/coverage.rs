@@ -67,8 +67,8 @@ impl<'d> DocumentReader<'_, 'd> {
         let none = |coverage| ReadDocument { objects: Vec::new(), coverage };
         let tree = match content {
             Document::Read(tree) => tree,
-            Document::Template(_) => {
-                return none(Coverage::Skipped("template, not checked: render it first".to_owned()));
+            Document::Template(mark) => {
+                return none(Coverage::Skipped(reason_of_template(file.source.slice(*mark)).to_owned()));
             }
             Document::Script(_) => {
                 let reason = "script, not checked: no manifest in a here-document";
@@ -178,6 +178,17 @@ fn mistake_in_text(string: Node<'_>) -> Option<(usize, ReadError)> {
 /// The objects of a document in a file of some kind.
 pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
     if kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) }
+}
+
+/// Reason why a template is not checked, according to its mark.
+fn reason_of_template(mark: &str) -> &'static str {
+    match mark {
+        "%{" => {
+            "template, not checked: it has directives of Terraform, whose variables only `templatefile` gives; render it first"
+        }
+        "${" => "template, not checked: it is no YAML with this expression; render it first",
+        _ => "template, not checked: render it first",
+    }
 }
 
 /// Whether an unreadable file may be about Karpenter: the caller says so, or the text does, or the text is not known.

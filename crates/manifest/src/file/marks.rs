@@ -5,8 +5,9 @@ use crate::source::{Span, certain};
 /// The first mark of a template in a document that does not parse.
 ///
 /// Marks of statements, such as `{{` of Go templates, `{%` of Jinja, `<%` of ERB and `%{` of Terraform, count anywhere outside
-/// comments. `${x}` is valid YAML in most places, so it counts only near the error, or alone on a line.
-pub(super) fn template_mark(text: &str, failed_at: usize) -> Option<Span> {
+/// comments. `${x}` is valid YAML in most places, so it counts only alone on a line, or near the error: there in the text with words
+/// instead of expressions, which is as long.
+pub(super) fn template_mark(text: &str, words: &str, failed_at: usize) -> Option<Span> {
     const STATEMENTS: [&str; 4] = ["{{", "{%", "<%", "%{"];
     let failed = line_start(text, failed_at);
     let before = line_start(text, certain(text.get(..failed)).trim_end().len());
@@ -19,7 +20,9 @@ pub(super) fn template_mark(text: &str, failed_at: usize) -> Option<Span> {
         }
         let is_near = start == failed || start == before;
         let is_alone = code.trim().starts_with("${") && code.trim().ends_with('}');
-        if let Some(at) = code.find("${").filter(|_| is_near || is_alone) {
+        let of_words = words.get(start..start + code.len()).unwrap_or_default();
+        let expression = if is_alone { code.find("${") } else { of_words.find("${").filter(|_| is_near) };
+        if let Some(at) = expression {
             return Some(Span::new(start + at, start + at + 2));
         }
         start += line.len();

@@ -456,15 +456,33 @@ fn yaml_section(
     options: &ReadOptions,
     budget: &WorkBudget,
 ) -> Vec<Document> {
+    let parsed = yaml::read(source, section, options, budget);
+    let mut with_words = None;
+    if parsed.iter().any(|document| document.as_ref().is_err_and(is_of_text)) {
+        match yaml::read_with_words(source, section, options, budget) {
+            Some(Ok(trees)) => return trees.into_iter().map(Document::Read).collect(),
+            Some(Err((error, text))) if is_of_text(&error) => with_words = Some((error, text)),
+            _ => {}
+        }
+    }
     let mut rest = section;
     let document = |result: Result<Tree, YamlError>| match result {
         Ok(tree) => {
             rest.start = tree.root().span().end;
             Document::Read(tree)
         }
-        Err(error) => unreadable_yaml(source, rest, error),
+        Err(error) => {
+            let (error, words) = with_words.take().map_or((error, None), |(error, text)| (error, Some(text)));
+            let words = words.as_deref().and_then(|words| words.get(rest.start - section.start..));
+            unreadable_yaml(source, rest, error, words)
+        }
     };
-    yaml::read(source, section, options, budget).into_iter().map(document).collect()
+    parsed.into_iter().map(document).collect()
+}
+
+/// Whether an error is a mistake in the text, and not a bound.
+fn is_of_text(error: &YamlError) -> bool {
+    matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_))
 }
 
 /// A JSON value with a syntax error, at the start of `rest`.
@@ -475,14 +493,16 @@ fn unreadable_json(source: &Source, rest: Span, error: JsonError) -> Document {
     }
 }
 
-/// A YAML document with a syntax error, at the start of `rest`: a template if it has the mark of a template.
-fn unreadable_yaml(source: &Source, rest: Span, error: YamlError) -> Document {
-    if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_)) {
+/// A YAML document with a syntax error, at the start of `rest`: a template if it has the mark of a template. `words` is the text of the
+/// section with words instead of expressions, if the error is in it.
+fn unreadable_yaml(source: &Source, rest: Span, error: YamlError, words: Option<&str>) -> Document {
+    if is_of_text(&error) {
         let text = source.slice(rest);
         if let Some((at, mark)) = marks::conflict_marker(text) {
             return conflict(rest.start + at, mark);
         }
-        if let Some(mark) = marks::template_mark(text, error.at.saturating_sub(rest.start)) {
+        let words = words.unwrap_or(text);
+        if let Some(mark) = marks::template_mark(text, words, error.at.saturating_sub(rest.start)) {
             return Document::Template(Span::new(rest.start + mark.start, rest.start + mark.end));
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use always_assert::never;
+
 use super::id::{NodeId, SourceId};
 use super::store::{
     Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, StringLocation, Style, Tree, small,
@@ -24,6 +26,15 @@ pub(crate) struct TreeMark {
 }
 
 impl Tree {
+    /// Replaces the texts of the strings that differ from their spelling. Each stays where it is, so the length must not change.
+    pub(crate) fn replace_unescaped(&mut self, replaced: impl FnOnce(&str) -> String) {
+        let new = replaced(&self.unescaped);
+        never!(new.len() != self.unescaped.len(), "a text of another length");
+        if new.len() == self.unescaped.len() {
+            self.unescaped = new;
+        }
+    }
+
     /// Stores a string: as a slice of the source if the source has the same bytes at `at`, otherwise as a copy.
     pub(crate) fn keep(&mut self, text: &str, at: Span) -> StringLocation {
         if self.source.slice(Span::new(at.start, at.start + text.len())) == text {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::error::{YamlError, YamlProblem};
 use super::events::{EventParser, YamlEvent};
+use super::mask::Mask;
 use super::token::Tag;
 use crate::file::{indented_sections, sections};
 use crate::limits::{Exceeded, Limits, MAX_VALUES_PER_BYTE};
@@ -22,8 +23,41 @@ pub(crate) fn read(
     options: &ReadOptions,
     budget: &WorkBudget,
 ) -> Vec<Result<Tree, YamlError>> {
+    read_text(source, span, source.slice(span), options, budget)
+}
+
+/// Parses the documents within a span as [`read`] does, with words instead of expressions such as `${x}`. `None` if there are no
+/// expressions. If a document is not valid YAML with words either, returns its error and the text with words.
+pub(crate) fn read_with_words(
+    source: &Arc<Source>,
+    span: Span,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Option<Result<Vec<Tree>, (YamlError, String)>> {
+    let mask = Mask::of(source.slice(span))?;
+    let documents = read_text(source, span, &mask.text, options, budget);
+    let documents: Result<Vec<Tree>, YamlError> = documents.into_iter().collect();
+    Some(match documents {
+        Ok(mut trees) => {
+            for tree in &mut trees {
+                tree.replace_unescaped(|text| mask.restored(text));
+            }
+            Ok(trees)
+        }
+        Err(error) => Err((error, mask.text)),
+    })
+}
+
+/// Parses a text that is in the place of a span, and as long.
+fn read_text(
+    source: &Arc<Source>,
+    span: Span,
+    text: &str,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Result<Tree, YamlError>> {
     let mut documents = Vec::new();
-    let mut parser = event_parser(source.slice(span), &options.limits);
+    let mut parser = event_parser(text, &options.limits);
     let mut own = most_work(span.len());
     loop {
         let tree = Tree::new(Arc::clone(source), options.holds_document);

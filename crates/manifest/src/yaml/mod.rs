@@ -17,6 +17,7 @@ mod declarations;
 mod error;
 mod events;
 mod loader;
+mod mask;
 mod messages;
 mod scanner;
 #[cfg(test)]
@@ -25,4 +26,4 @@ mod token;
 
 pub(crate) use error::YamlError;
 pub use error::YamlProblem;
-pub(crate) use loader::{embed, most_work, read, read_string};
+pub(crate) use loader::{embed, most_work, read, read_string, read_with_words};
