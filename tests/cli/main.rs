@@ -39,6 +39,7 @@ mod settings;
 mod simulate;
 mod story;
 mod terraform;
+mod terraform_plan;
 mod upgrade;
 mod versions;
 mod what_if;

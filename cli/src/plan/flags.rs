@@ -30,7 +30,8 @@ Exit status:
 ///
 /// Karpenter replaces the nodes that no longer match their NodePool or EC2NodeClass. `plan` compares two states of the manifests and says
 /// for each changed field whether Karpenter replaces every node, some nodes or none. Compare two files or folders (OLD NEW), the
-/// working tree with a commit (--base), the files with a cluster (--snapshot), or two releases of Karpenter (--from, --to).
+/// working tree with a commit (--base), the files with a cluster (--snapshot), the two sides of a plan of Terraform (--terraform), or two
+/// releases of Karpenter (--from, --to).
 #[derive(Args, Debug)]
 #[command(after_help = STATUS)]
 pub(crate) struct PlanArguments {
@@ -50,6 +51,11 @@ pub(crate) struct PlanArguments {
     /// Compare the files with this snapshot of a cluster, which `karpwarden collect` writes. Without files: what has drifted already.
     #[arg(long, value_name = "DIR", help_heading = "What to compare")]
     pub(crate) snapshot: Option<PathBuf>,
+
+    /// Compare the two sides of a plan of Terraform: the output of `terraform show -json` for a file of `terraform plan -out`, or - for
+    /// standard input. Files and folders that are named too belong to both sides.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["base", "snapshot", "cluster"], help_heading = "What to compare")]
+    pub(crate) terraform: Option<PathBuf>,
 
     /// The files hold every NodePool, EC2NodeClass and NodeOverlay: an object that only the snapshot has is removed.
     #[arg(long, requires = "snapshot", help_heading = "What to compare")]
@@ -174,6 +180,8 @@ pub(crate) enum PlanOrigin {
     /// A commit of the repository; empty for the commit at which the current branch left the default branch.
     Commit(String),
     Snapshot(PathBuf),
+    /// The side before a plan of Terraform.
+    Terraform(PathBuf),
     /// The same files.
     Same,
 }
@@ -213,19 +221,20 @@ impl TryFrom<PlanArguments> for PlanRun {
         let to = release("--to", flags.to.as_deref(), &mut settings);
         let has_release = flags.from.is_some() || flags.to.is_some();
         let is_two = flags.paths.len() == 2 && flags.cluster.is_empty();
-        let origin = match (flags.base, flags.snapshot) {
-            (Some(base), _) => PlanOrigin::Commit(base),
-            (None, Some(folder)) => PlanOrigin::Snapshot(folder),
-            (None, None) if is_two => PlanOrigin::Old,
-            (None, None) if has_release => PlanOrigin::Same,
-            (None, None) if flags.paths.len() == 1 && flags.cluster.is_empty() => PlanOrigin::Reviews,
-            (None, None) => {
-                let text =
-                    "name OLD and NEW, or compare with `--base`, `--snapshot DIR`, or `--from` and `--to`";
+        let origin = match (flags.base, flags.snapshot, flags.terraform) {
+            (Some(base), ..) => PlanOrigin::Commit(base),
+            (None, Some(folder), _) => PlanOrigin::Snapshot(folder),
+            (None, None, Some(plan)) => PlanOrigin::Terraform(plan),
+            _ if is_two => PlanOrigin::Old,
+            _ if has_release => PlanOrigin::Same,
+            _ if flags.paths.len() == 1 && flags.cluster.is_empty() => PlanOrigin::Reviews,
+            _ => {
+                let text = "name OLD and NEW, or compare with `--base`, `--snapshot DIR`, `--terraform FILE`, or `--from` and `--to`";
                 return Err(CommandError::Usage(text.to_owned()));
             }
         };
         let is_snapshot = matches!(origin, PlanOrigin::Snapshot(_));
+        let has_own_files = is_snapshot || matches!(origin, PlanOrigin::Terraform(_));
         if flags.complete && flags.paths.is_empty() {
             let text = "`--complete`: name the files that hold every NodePool, EC2NodeClass and NodeOverlay";
             return Err(CommandError::Usage(text.to_owned()));
@@ -235,7 +244,7 @@ impl TryFrom<PlanArguments> for PlanRun {
             return Err(CommandError::Usage(text.to_owned()));
         }
         let mut paths = flags.paths;
-        if paths.is_empty() && flags.cluster.is_empty() && !is_snapshot {
+        if paths.is_empty() && flags.cluster.is_empty() && !has_own_files {
             paths.push(PathBuf::from("."));
         }
         Ok(Self {

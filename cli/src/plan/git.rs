@@ -82,13 +82,38 @@ impl Commit {
         self.hash.get(..12).unwrap_or(&self.hash)
     }
 
+    /// The paths of all files of the commit, from the root of the repository, with the hashes of their texts. Links and submodules are
+    /// left out.
+    pub(super) fn tree(&self) -> Result<BTreeMap<PathBuf, String>, CommandError> {
+        Ok(self.listed(&[PathBuf::new()])?.into_iter().collect())
+    }
+
+    /// The text with a hash.
+    pub(super) fn text(&self, hash: &str) -> Option<Vec<u8>> {
+        self.blobs(vec![hash.to_owned()]).ok()?.remove(hash)
+    }
+
     /// Reads the files below some paths that a function wants. Links and submodules are left out.
     pub(super) fn files(
         &self,
         paths: &[PathBuf],
         is_wanted: impl Fn(&Path) -> bool,
     ) -> Result<Vec<CommittedFile>, CommandError> {
-        let mut wanted: Vec<(PathBuf, String)> = Vec::new();
+        let mut wanted = self.listed(paths)?;
+        for (path, _) in &mut wanted {
+            *path = self.root.join(&*path);
+        }
+        wanted.retain(|(path, _)| is_wanted(path));
+        let texts = self.blobs(wanted.iter().map(|(_, hash)| hash.clone()).collect())?;
+        let file = |(path, hash): (PathBuf, String)| match texts.get(&hash) {
+            Some(bytes) => Ok(CommittedFile { path, bytes: bytes.clone() }),
+            None => Err(broken("cat-file", &format!("the repository lacks the text of {}", path.display()))),
+        };
+        wanted.into_iter().map(file).collect()
+    }
+
+    /// The files below some paths from the root of the repository, with the hashes of their texts.
+    fn listed(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, CommandError> {
         let mut command = git_command(&self.root);
         command.args(["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", &self.hash, "--"]);
         command.args(
@@ -97,22 +122,18 @@ impl Commit {
                 .map(|path| if path.as_os_str().is_empty() { OsStr::new(".") } else { path.as_os_str() }),
         );
         let list = output(command)?.map_err(|error| broken("ls-tree", &error))?;
+        let mut files = Vec::new();
         for entry in list.split(|byte| *byte == 0) {
             let entry = String::from_utf8_lossy(entry);
             let Some((kind, path)) = entry.split_once('\t') else { continue };
             let fields: Vec<&str> = kind.split(' ').collect();
-            let [mode, "blob", hash] = fields.as_slice() else { continue };
-            let path = self.root.join(path);
-            if *mode != "120000" && is_wanted(&path) {
-                wanted.push((path, (*hash).to_owned()));
+            if let [mode, "blob", hash] = fields.as_slice()
+                && *mode != "120000"
+            {
+                files.push((PathBuf::from(path), (*hash).to_owned()));
             }
         }
-        let texts = self.blobs(wanted.iter().map(|(_, hash)| hash.clone()).collect())?;
-        let file = |(path, hash): (PathBuf, String)| match texts.get(&hash) {
-            Some(bytes) => Ok(CommittedFile { path, bytes: bytes.clone() }),
-            None => Err(broken("cat-file", &format!("the repository lacks the text of {}", path.display()))),
-        };
-        wanted.into_iter().map(file).collect()
+        Ok(files)
     }
 
     /// The contents of blobs, by hash.

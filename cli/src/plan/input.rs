@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
 use karpwarden::plan::{PlanPair, PlanSide};
-use manifest::{Document, File, FileKind};
+use manifest::tree::Node;
+use manifest::{Document, File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
+use terraform_objects::{PlannedSide, evaluate_plans, is_configuration};
 
+use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
 use super::git::Commit;
 use crate::config::{self, Config};
@@ -16,7 +20,10 @@ use crate::error::CommandError;
 use crate::form::Color;
 use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, pinning::texts_with_pins};
 use crate::options::InputOptions;
-use crate::output;
+use crate::{output, terminal};
+
+/// Resources that are an object each.
+const OBJECTS: [&str; 3] = ["k8s_manifest", "kubectl_manifest", "kubernetes_manifest"];
 
 /// The files before and after the change of one cluster.
 pub(super) struct LoadedPair {
@@ -69,6 +76,7 @@ pub(super) fn read(run: &PlanRun, color: Color) -> Result<LoadedPlan, CommandErr
         PlanOrigin::Old => (vec![reader.old_and_new(color)?], None),
         PlanOrigin::Same | PlanOrigin::Reviews => (reader.same(color)?, None),
         PlanOrigin::Snapshot(folder) => (vec![reader.snapshot(folder, color)?], None),
+        PlanOrigin::Terraform(plan) => (vec![reader.terraform(plan, color)?], None),
         PlanOrigin::Commit(name) => {
             let (pairs, commit) = reader.commit(name, color)?;
             (pairs, Some(commit))
@@ -161,6 +169,53 @@ impl Reader<'_> {
             name: String::new(),
             old: Some(self.cluster(&snapshot)),
             new: self.cluster(&files),
+            old_folder: String::new(),
+            new_folder: String::new(),
+        })
+    }
+
+    /// The two sides of a plan of Terraform, with the files of both.
+    fn terraform(&mut self, path: &Path, color: Color) -> Result<LoadedPair, CommandError> {
+        let options = InputOptions { paths: vec![path.to_owned()], ..self.run.input.clone() };
+        let plans = self.inputs(&options, Wanted::Manifests);
+        let files = if self.run.input.paths.is_empty() {
+            Vec::new()
+        } else {
+            self.inputs(&self.run.input, Wanted::Manifests)
+        };
+        let [input] = plans.iter().flat_map(|one| &one.inputs).collect::<Vec<_>>()[..] else {
+            return Err(CommandError::Usage("`--terraform`: name one file".to_owned()));
+        };
+        self.start(&[&plans, &files], color)?;
+        let limits = &self.run.input.limits;
+        let read = input.read(limits).file;
+        let changes = match read.documents.as_slice() {
+            [Document::Read(tree)] => tree.root().get("resource_changes"),
+            [Document::Unreadable { .. }] => None,
+            _ => return Err(no_plan(path)),
+        };
+        if changes.is_none() && matches!(read.documents.as_slice(), [Document::Read(_)]) {
+            return Err(no_plan(path));
+        }
+        changes.into_iter().flat_map(Node::children).for_each(|change| note_replacement(change, color));
+        let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
+        let side = |side: PlannedSide| {
+            let again = File::read(read.source.name(), read.source.text(), options);
+            let documents = if changes.is_some() { again.documents } else { Vec::new() };
+            let mut planned = [File { documents, is_relevant: read.is_relevant, ..again }];
+            evaluate_plans(&mut planned, side, limits);
+            let mut cluster = self.cluster(&files);
+            cluster.files.extend(planned);
+            cluster
+        };
+        let (old, mut new) = (side(PlannedSide::Before), side(PlannedSide::After));
+        if changes.is_none() {
+            new.files.push(read);
+        }
+        Ok(LoadedPair {
+            name: String::new(),
+            old: Some(old),
+            new,
             old_folder: String::new(),
             new_folder: String::new(),
         })
@@ -270,6 +325,10 @@ impl Reader<'_> {
                 return Err(CommandError::Usage(text));
             }
         }
+        if old.iter().any(|file| is_configuration(file.source.name())) {
+            let beside = BesideInCommit::new(commit, &root, base, &below, &old, &self.run.input.limits)?;
+            terraform_objects::evaluate(&mut old, &beside, &self.run.input.limits);
+        }
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
         new.files.extend(referenced);
         Ok(LoadedPair {
@@ -308,6 +367,27 @@ impl Reader<'_> {
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
         Cluster { name, files }
     }
+}
+
+/// Says that Terraform replaces the object of a resource, whose two sides have the same name.
+fn note_replacement(change: Node<'_>, color: Color) {
+    let actions = change.at_path(&["change", "actions"]);
+    let is =
+        |action: &str| actions.into_iter().flat_map(Node::children).any(|one| one.as_str() == Some(action));
+    let is_object = change.str_at(&["type"]).is_some_and(|kind| OBJECTS.contains(&kind));
+    if let Some(address) = change.str_at(&["address"]).filter(|_| is_object && is("delete") && is("create")) {
+        let text = format!(
+            "`{address}`: Terraform deletes the object and creates it again; with a NodePool, Karpenter removes all its nodes"
+        );
+        terminal::note(color, &render::human::printable(&text));
+    }
+}
+
+fn no_plan(path: &Path) -> CommandError {
+    CommandError::Usage(format!(
+        "`--terraform`: `{}` is no plan; write one with `terraform show -json FILE`, where FILE is the file of `terraform plan -out FILE`",
+        path.display()
+    ))
 }
 
 fn nothing() -> CommandError {

@@ -1,6 +1,7 @@
 //! `karpwarden plan`: shows what a change does to the nodes, before it is applied.
 
 mod assumed;
+mod beside;
 mod flags;
 mod git;
 mod human;

@@ -13,6 +13,7 @@ use manifest::source::Span;
 use objects::object::Object;
 use rule::finding::{Finding, Severity, shown_name};
 use rule::fix::Fix;
+use terraform_objects::planned_address;
 
 use crate::check_one::Outcome;
 use crate::locations::{DocumentLocation, Locations};
@@ -113,6 +114,7 @@ impl<'d> Show<'_, 'd> {
         if !self.locations.has_assembled(cluster) {
             return true;
         }
+        name_resource(finding);
         let Some(built) = self.input.built(cluster) else { return true };
         let is_first = self.repetitions.is_first(finding, one);
         if let Some(reason) = one.unresolved {
@@ -210,6 +212,14 @@ fn weaken(finding: &mut Finding<'_>, reason: &str) {
     finding.severity = finding.severity.max(Severity::Info);
     let lead = if finding.help.is_empty() { String::new() } else { format!("{}; ", finding.help) };
     finding.help = format!("{lead}the object that `kustomize build` yields is not known: {reason}");
+}
+
+/// Names the resource of Terraform in a finding in a plan, whose text is often one line.
+fn name_resource(finding: &mut Finding<'_>) {
+    if let Some(address) = planned_address(finding.place.node().tree()) {
+        let lead = if finding.help.is_empty() { String::new() } else { format!("{}; ", finding.help) };
+        finding.help = format!("{lead}found in the resource `{address}`");
+    }
 }
 
 /// Names the overlay in a finding whose text is outside the folder of the overlay.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use terraform::{EvaluatedText, EvaluatedValue, TextPlace};
+use terraform::{EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
 
 /// A document as far as a block describes it.
 #[derive(Clone, Debug)]
@@ -46,7 +46,48 @@ pub(crate) struct DraftMember {
     pub(crate) value: DraftPart,
 }
 
+impl DocumentDraft {
+    /// Whether the document is known.
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self, Self::Unknown(..))
+    }
+
+    /// The draft without its document: what is left of a document that another one replaces.
+    pub(crate) fn replaced(self) -> Option<Self> {
+        match self {
+            Self::Text(text, used) | Self::Used(text, used) => Some(Self::Used(text, used)),
+            Self::Document(_) | Self::Unknown(..) | Self::Absent { .. } => None,
+        }
+    }
+
+    /// The draft at another place, with its values where they are.
+    pub(crate) fn at(self, place: TextPlace) -> Self {
+        match self {
+            Self::Text(text, used) => {
+                match decode_yaml(&text, used).filter(|value| value.members().is_some()) {
+                    Some(value) => Self::Document(DraftPart::Value(EvaluatedValue { place, ..value })),
+                    None => Self::Text(text, used),
+                }
+            }
+            Self::Document(part) => Self::Document(part.at(place)),
+            Self::Unknown(_, reason) => Self::Unknown(place, reason),
+            other => other,
+        }
+    }
+}
+
 impl DraftPart {
+    fn at(self, place: TextPlace) -> Self {
+        match self {
+            Self::Value(value) => Self::Value(EvaluatedValue { place, ..value }),
+            Self::WithoutNulls(value) => Self::WithoutNulls(EvaluatedValue { place, ..value }),
+            Self::Word(word, _) => Self::Word(word, place),
+            Self::Int(number, _) => Self::Int(number, place),
+            Self::Object(members, _) => Self::Object(members, place),
+            Self::List(items, _) => Self::List(items, place),
+        }
+    }
+
     /// The place of the value.
     pub(crate) fn place(&self) -> TextPlace {
         match self {

@@ -83,6 +83,11 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// The path of the folder of a name.
+pub(crate) fn folder_of_name(name: &str) -> String {
+    folder_of(&path_of(name)).to_owned()
+}
+
 /// The path of a name.
 pub(crate) fn path_of(name: &str) -> String {
     if let Some(absolute) = name.strip_prefix('/') {

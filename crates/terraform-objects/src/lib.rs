@@ -9,13 +9,17 @@ mod parts;
 mod text;
 mod value;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use manifest::limits::Limits;
+use manifest::tree::Tree;
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{EvaluatedConfiguration, EvaluationBudget, root_folders};
+use terraform::{EvaluatedConfiguration, EvaluationBudget, is_plan, root_folders};
 
-pub use terraform::is_configuration;
+pub use terraform::{PlannedSide, is_configuration};
 
+use draft::DocumentDraft;
 use input::InputFiles;
 use merge::Merge;
 
@@ -53,11 +57,13 @@ impl FilesBeside for NoFilesBeside {
 /// the input that a configuration reads are added at the end.
 ///
 /// Evaluating again after a change of a text gives the documents of the new text.
+///
+/// Of a resource that a plan in the folder of a configuration knows, only the object of the plan is left.
 pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) {
+    let planned = planned_in_folders(files, PlannedSide::After, limits);
     if !files.iter().any(|file| is_configuration(file.source.name())) {
         return;
     }
-    files.iter_mut().filter(|file| is_evaluated(file)).for_each(|file| read_again(file, limits));
     let input = InputFiles::new(files, beside);
     let mut merge = Merge::default();
     let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
@@ -67,7 +73,9 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
         let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[], &mut budget);
         convert::read_files(&mut configuration, &root, &input, &mut budget);
         merge.add_problems(&configuration);
-        merge.add(&convert::drafts(&configuration), &configuration.texts, limits);
+        let planned = planned.get(&root);
+        let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
+        merge.add(&convert::drafts(&configuration, is_planned), &configuration.texts, limits);
         merge.add(&convert::absent(&configuration), &configuration.texts, limits);
     }
     let read = input.into_read().into_iter();
@@ -77,6 +85,53 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     for file in files.iter_mut().skip(known).filter(|file| file.documents.is_empty()) {
         file.kind = FileKind::TextOnly;
     }
+}
+
+/// Replaces plans and states of Terraform among files by the objects of one side.
+///
+/// Source: `terraform show -json`, described in "JSON Output Format" in the documentation of Terraform.
+pub fn evaluate_plans(files: &mut [File], side: PlannedSide, limits: &Limits) {
+    planned_in_folders(files, side, limits);
+}
+
+/// Evaluates plans. Returns the addresses of the resources whose objects they know, by folder.
+fn planned_in_folders(
+    files: &mut [File],
+    side: PlannedSide,
+    limits: &Limits,
+) -> BTreeMap<String, BTreeSet<String>> {
+    files.iter_mut().filter(|file| is_evaluated(file)).for_each(|file| read_again(file, limits));
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files.iter_mut() {
+        let [Document::Read(tree)] = file.documents.as_slice() else { continue };
+        if !is_plan(tree) {
+            continue;
+        }
+        let plan = EvaluatedConfiguration::of_plan(tree, &file.source, side);
+        let mut merge = Merge::of_plan(&file.source);
+        let folder = known.entry(input::folder_of_name(file.source.name())).or_default();
+        for (address, drafts) in convert::planned(&plan) {
+            if drafts.iter().all(DocumentDraft::is_known) {
+                folder.insert(address.to_owned());
+            }
+            merge.add(&drafts, &plan.texts, limits);
+        }
+        merge.add(&convert::absent(&plan), &plan.texts, limits);
+        merge.apply(core::slice::from_mut(file));
+        if file.kind == FileKind::Unknown {
+            file.kind = FileKind::Plan;
+        }
+    }
+    known
+}
+
+/// The address of the resource in a plan or a state that makes a document.
+pub fn planned_address(document: &Tree) -> Option<String> {
+    let root = document.root();
+    let written = root.source().slice(root.span());
+    let is_of_plan = document.is_evaluated() && !is_configuration(root.source().name());
+    let address = written.strip_prefix('"')?.strip_suffix('"').filter(|_| is_of_plan && root.is_mapping())?;
+    Some(address.replace("\\\"", "\""))
 }
 
 /// Whether a file is a configuration that mentions a resource with objects, or a module in a folder above, which may be outside of the

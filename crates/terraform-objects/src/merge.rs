@@ -22,6 +22,8 @@ pub(crate) struct Merge {
     by_text: BTreeMap<TextAddress, OfText>,
     /// The documents so far, so that several calls of a module with the same values have them once.
     known: BTreeSet<(TextAddress, Span, String)>,
+    /// The text that is a plan.
+    plan: Option<TextAddress>,
 }
 
 /// The documents of a text.
@@ -40,6 +42,11 @@ struct OfText {
 }
 
 impl Merge {
+    /// The documents of a plan.
+    pub(crate) fn of_plan(source: &Arc<Source>) -> Self {
+        Self { plan: Some(address(source)), ..Self::default() }
+    }
+
     /// Adds the drafts of a configuration.
     pub(crate) fn add(&mut self, drafts: &[DocumentDraft], texts: &Texts, limits: &Limits) {
         for draft in drafts {
@@ -137,8 +144,9 @@ impl Merge {
     pub(crate) fn apply(mut self, files: &mut [File]) {
         for file in files {
             let of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
-            let is_configuration = is_configuration(file.source.name());
-            of_text.apply(file, is_configuration, is_json(file.source.name()));
+            let is_plan = self.plan == Some(address(&file.source));
+            let is_configuration = is_plan || is_configuration(file.source.name());
+            of_text.apply(file, is_configuration, is_plan || is_json(file.source.name()));
             if is_configuration && !file.documents.is_empty() && file.kind == FileKind::TextOnly {
                 file.kind = FileKind::Unknown;
             } else if is_configuration && file.documents.is_empty() {

@@ -12,6 +12,7 @@ mod module;
 mod number;
 mod paths;
 mod place;
+mod plan;
 mod session;
 mod set;
 mod syntax;
@@ -27,6 +28,7 @@ pub use configuration::{
 pub use instance::InstanceKey;
 pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
+pub use plan::{PlannedSide, is_plan};
 pub use session::{EvaluationBudget, FolderFiles};
 pub use syntax::{SyntaxProblem, is_configuration, is_json};
 pub use text::{EvaluatedText, Piece};

@@ -19,13 +19,17 @@ use crate::locations::Locations;
 /// Evaluates the configurations among files, and replaces their documents.
 pub(crate) type Evaluate = fn(&mut Vec<File>);
 
-/// The parts of a fix that changes a document of a configuration: one for each text. The first one has the changes.
+/// The parts of a fix that changes a document of a configuration: one for each text. The first one has the changes. `None` for a plan.
 pub(super) fn parts<'d>(
     declared: Vec<Change<'d>>,
     document: DocumentId,
     tree: &'d Tree,
     locations: &Locations<'d>,
 ) -> Option<Vec<FixPart<'d>>> {
+    // A plan is made of a configuration, and Terraform applies no other text.
+    if terraform_objects::planned_address(tree).is_some() {
+        return None;
+    }
     let mut by_file = BTreeMap::<FileId, (&'d Source, Vec<TextEdit>)>::new();
     for change in &declared {
         let source = change.node().source();

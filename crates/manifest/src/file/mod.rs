@@ -57,6 +57,8 @@ pub enum FileKind {
     Values,
     /// Patches, that is parts of objects.
     Patch,
+    /// A plan or a state of Terraform, whose objects are its documents. It may hold secrets, so that its text is not shown.
+    Plan,
     /// A file outside of the input that is read because a file of the input refers to it. Nothing is reported about the file itself.
     Referenced,
     /// A text beside the input that is searched as a whole. It has no documents, and nothing is reported about the file itself.

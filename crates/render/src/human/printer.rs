@@ -7,8 +7,8 @@ use annotate_snippets::{Group, Level, Message, Origin, Renderer};
 use anstyle::{AnsiColor, Style};
 use answers::report::{RelatedLocation, ReportedFinding, TextRange};
 use cluster::Cluster;
-use manifest::File;
 use manifest::source::{Source, Span};
+use manifest::{File, FileKind};
 
 use super::excerpt::{self, ExcerptMark};
 use super::words::printable;
@@ -101,6 +101,15 @@ impl<'r> Printer<'r> {
             }
             return groups;
         };
+        if self.files.get(finding.file.as_str()).is_some_and(|file| file.kind == FileKind::Plan) {
+            let (line, column) = (finding.position.line, finding.position.column);
+            let place = Origin::path(printable(&finding.file));
+            let place = line.into_iter().fold(place, Origin::line);
+            let place = column.into_iter().fold(place, Origin::char_column);
+            let group = groups.pop().unwrap_or_else(|| Group::with_level(level.clone()));
+            groups.push(group.element(place));
+            return groups;
+        }
         let primary = ExcerptMark { span, label: String::new(), is_primary: true };
         let shown = finding.related.iter().take(MAX_RELATED);
         let (here, elsewhere): (Vec<_>, Vec<_>) = shown.partition(|related| related.file == finding.file);

@@ -3,11 +3,13 @@
 use super::{ResourceInstance, files};
 use crate::draft::{DocumentDraft, DraftPart};
 
-/// `kubectl_manifest`: YAML in `yaml_body`.
+/// `kubectl_manifest`: YAML in `yaml_body`. A plan says that it is sensitive, and has it in `yaml_body_parsed` without its secrets.
 ///
-/// Source: `docs/resources/kubectl_manifest.md` of alekc/terraform-provider-kubectl, which gavinbunney/terraform-provider-kubectl has too.
+/// Source: `docs/resources/kubectl_manifest.md` and `kubernetes/resource_kubectl_manifest.go` of alekc/terraform-provider-kubectl, which
+/// gavinbunney/terraform-provider-kubectl has too.
 pub(super) fn kubectl_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
-    in_string(resource, "yaml_body")
+    let parsed = resource.attribute("yaml_body_parsed").filter(|parsed| parsed.as_str().is_some());
+    in_string(resource, if parsed.is_some() { "yaml_body_parsed" } else { "yaml_body" })
 }
 
 /// `k8s_manifest`: YAML in `content`.

@@ -38,6 +38,9 @@ const CONVERTERS: [(&str, Convert); 9] = [
 
 pub(crate) use files::read as read_files;
 
+/// Placeholder of a value that Terraform does not show.
+const SENSITIVE: &str = "${sensitive}";
+
 /// Whether a text mentions a resource that has a converter, or a module that creates what Karpenter needs.
 pub(crate) fn is_mentioned(text: &str) -> bool {
     let mut words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
@@ -51,13 +54,39 @@ fn is_converted(kind: &str) -> bool {
     kubernetes::is_kind(kind) || converter(kind).is_some()
 }
 
-/// The drafts of all resources of a configuration, in the order of the blocks.
-pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
+/// The drafts of all resources of a configuration, in the order of the blocks, without the documents of resources that a plan knows.
+pub(crate) fn drafts(
+    configuration: &EvaluatedConfiguration,
+    is_planned: impl Fn(&str) -> bool,
+) -> Vec<DocumentDraft> {
+    let mut all = Vec::new();
+    for (block, drafts) in by_block(configuration) {
+        if is_planned(&block.address) {
+            all.extend(drafts.into_iter().filter_map(DocumentDraft::replaced));
+        } else {
+            all.extend(drafts);
+        }
+    }
+    all
+}
+
+/// The drafts of each resource of a plan, at the address of the resource.
+pub(crate) fn planned(plan: &EvaluatedConfiguration) -> impl Iterator<Item = (&str, Vec<DocumentDraft>)> {
+    by_block(plan).map(|(block, drafts)| {
+        (block.address.as_str(), drafts.into_iter().map(|draft| draft.at(block.place)).collect())
+    })
+}
+
+/// The drafts of each resource of a configuration.
+fn by_block(
+    configuration: &EvaluatedConfiguration,
+) -> impl Iterator<Item = (&EvaluatedBlock, Vec<DocumentDraft>)> {
     let all = configuration.blocks.iter();
     let by_address: BTreeMap<&str, &EvaluatedBlock> =
         all.clone().map(|block| (block.address.as_str(), block)).collect();
-    all.flat_map(|block| documents(&ResourceInstance { block, configuration, by_address: &by_address }))
-        .collect()
+    all.map(move |block| {
+        (block, documents(&ResourceInstance { block, configuration, by_address: &by_address }))
+    })
 }
 
 /// The documents of a resource.
@@ -132,7 +161,11 @@ impl<'v> ResourceInstance<'v> {
             let text = value.as_text().or(value.as_unknown().map(|unknown| &unknown.text));
             let inner = text.and_then(|text| text.encoded()?.as_text());
             let cause = inner.or(text).map_or("", EvaluatedText::as_str);
-            format!("`{address}`, not checked: `{name}` is known only after Terraform applies `{cause}`")
+            if cause == SENSITIVE {
+                format!("`{address}`, not checked: `{name}` is sensitive")
+            } else {
+                format!("`{address}`, not checked: `{name}` is known only after Terraform applies `{cause}`")
+            }
         };
         DocumentDraft::Unknown(value.place, reason)
     }

@@ -4,6 +4,7 @@ use core::fmt::Write as _;
 
 mod aws;
 mod kubernetes;
+mod plans;
 
 use insta::assert_snapshot;
 use karpwarden_terraform_objects::{FilesBeside, evaluate};
@@ -40,8 +41,12 @@ fn evaluated(inputs: &[(&str, &str)], beside: &[(&'static str, &'static str)]) -
 
 /// The documents of all files: each scalar with its path, its value, its line and the text at its place.
 fn shown(inputs: &[(&str, &str)], beside: &[(&'static str, &'static str)]) -> String {
+    shown_files(&evaluated(inputs, beside))
+}
+
+fn shown_files(files: &[File]) -> String {
     let mut shown = String::new();
-    for file in evaluated(inputs, beside) {
+    for file in files {
         for document in &file.documents {
             let line = file.source.position(document.start()).line;
             let _ = writeln!(shown, "--- {}:{line}", file.source.name());

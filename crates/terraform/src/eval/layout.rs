@@ -222,6 +222,17 @@ pub(super) fn quoted(source: &Source, place: TextPlace) -> EvaluatedText {
     text.finish()
 }
 
+/// The string of JSON at a place, in quotes.
+pub(crate) fn json_string(source: &Source, place: TextPlace) -> EvaluatedText {
+    let span = place.span();
+    let inner = Span::new(span.start + 1, span.end.saturating_sub(1).max(span.start + 1));
+    let (mut whole, mut text) = (TextBuilder::default(), TextBuilder::default());
+    let inner_place = TextPlace::new(place.text, inner);
+    whole.push(inner.text(source.text()), inner_place, true);
+    resolve(&whole.finish(), inner_place, |rest| rest.starts_with('\\').then(|| unescape(rest)), &mut text);
+    text.finish()
+}
+
 /// Resolves the escapes of a literal.
 fn decode(literal: &str, place: TextPlace, escapes: Escapes, into: &mut TextBuilder) {
     let mut whole = TextBuilder::default();

@@ -24,7 +24,7 @@ use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue, Knowledge};
 
 pub(crate) use for_expr::pairs;
-pub(crate) use layout::TemplateLayout;
+pub(crate) use layout::{TemplateLayout, json_string};
 pub(crate) use scope::{NameScope, References};
 pub(crate) use traversal::Steps;
 

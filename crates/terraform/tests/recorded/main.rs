@@ -3,6 +3,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 mod files;
+mod plan;
 mod syntax;
 
 use std::io::Read as _;

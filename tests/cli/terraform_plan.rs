@@ -1,0 +1,176 @@
+//! Plans and states of Terraform, and plans of changes to configurations of Terraform.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Run};
+
+const AT: [&str; 5] = ["plan", "--at", "2026-03-11T10:30:00Z", "--karpenter-version", "1.14"];
+
+fn pool(team: &str) -> Value {
+    json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
+        "spec": {"template": {"metadata": {"labels": {"team": team}}, "spec": {
+            "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]}],
+            "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+        }}},
+    })
+}
+
+fn class(profile: &str) -> String {
+    format!(
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: {profile}\n  amiSelectorTerms: [{{alias: al2023@v20250807}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n"
+    )
+}
+
+fn change(address: &str, actions: &[&str], before: &Value, after: &Value) -> Value {
+    let (kind, name) = address.split_once('.').unwrap();
+    json!({
+        "address": address, "mode": "managed", "type": kind, "name": name,
+        "change": {
+            "actions": actions, "before": before, "after": after,
+            "after_unknown": {"uid": true}, "before_sensitive": {"yaml_body": true}, "after_sensitive": {"yaml_body": true},
+        },
+    })
+}
+
+/// A plan on one line, as Terraform writes it.
+fn plan(changes: &[Value]) -> String {
+    let plan = json!({"format_version": "1.2", "terraform_version": "1.11.4", "planned_values": {}, "resource_changes": changes});
+    format!("{plan}\n")
+}
+
+fn kubectl(profile: &str) -> Value {
+    json!({"yaml_body": class(profile), "yaml_body_parsed": class(profile), "password": "s3cret"})
+}
+
+fn kubernetes(team: &str) -> Value {
+    json!({"manifest": pool(team)})
+}
+
+#[test]
+fn a_plan_is_checked_without_its_text_and_without_fixes() {
+    let changes = [
+        change(
+            "kubectl_manifest.class",
+            &["create"],
+            &Value::Null,
+            &kubectl("arn:aws:iam::1:instance-profile/x"),
+        ),
+        change("kubernetes_manifest.pool", &["create"], &Value::Null, &kubernetes("a")),
+    ];
+    let folder = Folder::with(&[("plan.json", &plan(&changes))]);
+    let answer = folder.run(&["check", "plan.json", "--format", "json", "--select", "nodeclass"]).json();
+    assert_eq!(answer["summary"]["checked"], 2, "{answer:#}");
+    let finding = &answer["findings"][0];
+    assert_eq!(finding["rule"], "instance-profile-is-arn");
+    assert_eq!(finding["help"], "write `x`; found in the resource `kubectl_manifest.class`");
+    assert_eq!(finding["fix"], Value::Null);
+    let (start, end) = (finding["offset"].as_u64().unwrap(), finding["endOffset"].as_u64().unwrap());
+    let text = plan(&changes);
+    let slice = text.get(usize::try_from(start).unwrap()..usize::try_from(end).unwrap());
+    assert_eq!(slice, Some("arn:aws:iam::1:instance-profile/x"));
+    let run = folder.run(&["check", "plan.json", "--select", "nodeclass"]);
+    assert!(run.stdout.contains(&format!("--> plan.json:1:{}", start + 1)), "{}", run.stdout);
+    assert!(!run.stdout.contains("s3cret"), "{}", run.stdout);
+    let fixed = folder.run(&["check", "--fix", "plan.json"]);
+    assert_eq!((fixed.status, folder.read("plan.json")), (1, text));
+}
+
+#[test]
+fn the_two_sides_of_a_plan_are_compared() {
+    let changes = [
+        change("kubectl_manifest.class", &["no-op"], &kubectl("x"), &kubectl("x")),
+        change("kubernetes_manifest.pool", &["update"], &kubernetes("a"), &kubernetes("b")),
+    ];
+    let folder = Folder::with(&[("plan.json", &plan(&changes))]);
+    let run = folder.run(&[&AT[..], &["--terraform", "plan.json"]].concat());
+    let verdict = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team\n";
+    assert!(run.stdout.starts_with(verdict) && run.status == 0, "{run:?}");
+    let piped =
+        folder.run_in("", &[&AT[..], &["--terraform", "-", "--format", "json"]].concat(), &plan(&changes));
+    let answer: Value = serde_json::from_str(&piped.stdout).unwrap();
+    crate::answers::assert_valid("plan", &answer);
+    assert_eq!(answer["effect"], "replaces-all");
+    let created = [change("kubernetes_manifest.pool", &["create"], &Value::Null, &kubernetes("a"))];
+    let folder = Folder::with(&[("plan.json", &plan(&created))]);
+    let run = folder.run(&[&AT[..], &["--terraform", "plan.json", "--fail-on", "replaces"]].concat());
+    assert!(run.status == 0 && run.stdout.contains("NodePool/default  added"), "{run:?}");
+}
+
+#[test]
+fn a_body_that_is_not_known_may_replace_nodes() {
+    let mut changes = [change("kubectl_manifest.class", &["update"], &kubectl("x"), &json!({})), Value::Null];
+    changes[0]["change"]["after_unknown"] = json!({"yaml_body": true, "yaml_body_parsed": true});
+    changes[1] = change("kubernetes_manifest.pool", &["no-op"], &kubernetes("a"), &kubernetes("a"));
+    let folder = Folder::with(&[("plan.json", &plan(&changes))]);
+    let run = folder.run(&[&AT[..], &["--terraform", "plan.json"]].concat());
+    assert!(run.stdout.starts_with("may replace"), "{run:?}");
+}
+
+#[test]
+fn an_object_that_terraform_replaces_is_told() {
+    let changes =
+        [change("kubernetes_manifest.pool", &["delete", "create"], &kubernetes("a"), &kubernetes("a"))];
+    let folder =
+        Folder::with(&[("plan.json", &plan(&changes)), ("state.json", "{\"format_version\":\"1.0\"}")]);
+    let run = folder.run(&[&AT[..], &["--terraform", "plan.json"]].concat());
+    assert!(
+        run.stderr.contains("`kubernetes_manifest.pool`: Terraform deletes the object and creates it again"),
+        "{run:?}"
+    );
+    let run = folder.run(&[&AT[..], &["--terraform", "state.json"]].concat());
+    assert!(run.status == 2 && run.stderr.contains("`state.json` is no plan"), "{run:?}");
+    let run = folder.run(&[&AT[..], &["--terraform", "plan.json", "--base"]].concat());
+    assert_eq!(run.status, 2, "{run:?}");
+}
+
+fn git(folder: &Folder, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
+    let run =
+        Command::new("git").arg("-C").arg(folder.path("")).args(identity).args(arguments).output().unwrap();
+    assert!(run.status.success(), "{arguments:?}: {run:?}");
+}
+
+fn base(folder: &Folder, further: &[&str]) -> Run {
+    folder.run(&[&AT[..], &["--base"], further].concat())
+}
+
+#[test]
+fn configurations_are_compared_with_those_of_a_commit() {
+    let main = "variable \"team\" {}\nresource \"kubectl_manifest\" \"pool\" {\n  yaml_body = templatefile(\"pool.yaml.tftpl\", { team = var.team })\n}\nmodule \"class\" {\n  source  = \"../modules/class\"\n  profile = \"x\"\n}\n";
+    let template = pool("TEAM").to_string().replace("TEAM", "${team}");
+    let module = format!(
+        "variable \"profile\" {{}}\nresource \"kubectl_manifest\" \"class\" {{\n  yaml_body = <<-EOT\n    {}\n  EOT\n}}\n",
+        class("\"${var.profile}\"").lines().collect::<Vec<_>>().join("\n    ")
+    );
+    let folder = Folder::with(&[
+        ("live/main.tf", main),
+        ("live/terraform.tfvars", "team = \"a\"\n"),
+        ("live/pool.yaml.tftpl", &template),
+        ("modules/class/main.tf", &module),
+    ]);
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "a"]);
+    let run = base(&folder, &["--", "live"]);
+    assert!(run.stdout.starts_with("no node is replaced"), "{run:?}");
+    folder.write("live/terraform.tfvars", b"team = \"b\"\n");
+    let run = base(&folder, &["--", "live"]);
+    assert!(
+        run.stdout
+            .starts_with("replaces every node of 1 NodePool (default): spec.template.metadata.labels.team\n"),
+        "{run:?}"
+    );
+    folder.write("live/terraform.tfvars", b"team = \"a\"\n");
+    folder.write("modules/class/main.tf", module.replace("v20250807", "v20250920").as_bytes());
+    let run = base(&folder, &["--", "live"]);
+    assert!(
+        run.stdout.starts_with("replaces every node of 1 NodePool (default): spec.amiSelectorTerms\n"),
+        "{run:?}"
+    );
+    let answer = base(&folder, &["--format", "json", "--", "."]);
+    let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(answer["effect"], "replaces-all", "{answer:#}");
+}
