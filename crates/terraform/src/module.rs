@@ -10,7 +10,7 @@ use hcl_edit::structure::Structure;
 use manifest::source::Span;
 
 use crate::constraint::VariableType;
-use crate::eval::{Evaluation, NameScope, References, Steps};
+use crate::eval::{Evaluation, NameScope, References, TraversalSteps};
 use crate::functions::{decode_json, whole_file};
 use crate::instance::{BlockInstance, InstanceKey, instances};
 use crate::paths;
@@ -253,7 +253,7 @@ impl References for InModule<'_> {
         }))
     }
 
-    fn module(&self, name: &str, steps: Steps<'_>) -> Option<EvaluatedValue> {
+    fn module(&self, name: &str, steps: TraversalSteps<'_>) -> Option<EvaluatedValue> {
         let module = &self.0;
         let call = module.syntax.modules.get(name)?;
         let place = call.header;
@@ -263,7 +263,7 @@ impl References for InModule<'_> {
 }
 
 /// The name of the output that steps from the instances of a module lead to; none if they may lead to several.
-fn output_name<'t>(steps: Steps<'t>, key: &InstanceKey) -> Option<&'t str> {
+fn output_name<'t>(steps: TraversalSteps<'t>, key: &InstanceKey) -> Option<&'t str> {
     use TraversalOperator::{AttrSplat, FullSplat, GetAttr, Index, LegacyIndex};
     let step = |index: usize| steps.get(index).map(hcl_edit::Decorated::value);
     let before = match (key, step(0)?) {
@@ -280,7 +280,7 @@ fn output_name<'t>(steps: Steps<'t>, key: &InstanceKey) -> Option<&'t str> {
 }
 
 /// The outputs of the instances of a module: the one that steps lead to, or all.
-fn outputs(children: &ModuleInstances<'_>, steps: Steps<'_>, place: TextPlace) -> EvaluatedValue {
+fn outputs(children: &ModuleInstances<'_>, steps: TraversalSteps<'_>, place: TextPlace) -> EvaluatedValue {
     let only = children.first().and_then(|(instance, _)| output_name(steps, &instance.key));
     let all = |module: &Rc<Module<'_>>| {
         let output = |(name, output): (&String, &Declaration)| {

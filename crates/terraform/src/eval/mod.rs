@@ -26,7 +26,7 @@ use crate::value::{Data, EvaluatedMember, EvaluatedValue, Knowledge};
 pub(crate) use for_expr::pairs;
 pub(crate) use layout::{TemplateLayout, json_string};
 pub(crate) use scope::{NameScope, References};
-pub(crate) use traversal::Steps;
+pub(crate) use traversal::TraversalSteps;
 
 /// Evaluation of the expressions of one text.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Names that expressions refer to.
 
-use super::traversal::Steps;
+use super::traversal::TraversalSteps;
 use crate::place::TextPlace;
 use crate::value::EvaluatedValue;
 
@@ -36,5 +36,5 @@ pub(crate) trait References {
 
     /// The outputs of a local module, an object, or a list or map of such objects; none for another module. If the steps behind the
     /// reference lead to one output, only this one is evaluated.
-    fn module(&self, name: &str, steps: Steps<'_>) -> Option<EvaluatedValue>;
+    fn module(&self, name: &str, steps: TraversalSteps<'_>) -> Option<EvaluatedValue>;
 }

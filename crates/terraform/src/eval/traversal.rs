@@ -12,7 +12,7 @@ use crate::types::Type;
 use crate::value::{Data, EvaluatedValue};
 
 /// The attributes, indexes and splats behind a reference.
-pub(crate) type Steps<'t> = &'t [hcl_edit::Decorated<TraversalOperator>];
+pub(crate) type TraversalSteps<'t> = &'t [hcl_edit::Decorated<TraversalOperator>];
 
 impl Evaluation<'_> {
     /// The value of a name without attributes.
@@ -47,16 +47,17 @@ impl Evaluation<'_> {
     fn reference<'t>(
         &self,
         root: &str,
-        steps: Steps<'t>,
+        steps: TraversalSteps<'t>,
         place: TextPlace,
-    ) -> Option<(EvaluatedValue, Steps<'t>)> {
+    ) -> Option<(EvaluatedValue, TraversalSteps<'t>)> {
         let references = self.references?;
         let name = match steps.first().map(hcl_edit::Decorated::value) {
             Some(TraversalOperator::GetAttr(name)) => name.as_str(),
             _ => return None,
         };
         let rest = steps.get(1..).unwrap_or_default();
-        let unknown = || (EvaluatedValue::unknown(Type::Dynamic, self.slice(place), place), Steps::default());
+        let unknown =
+            || (EvaluatedValue::unknown(Type::Dynamic, self.slice(place), place), TraversalSteps::default());
         let declared = |value: Option<EvaluatedValue>| {
             // A file that the input does not have may declare it.
             value.unwrap_or_else(|| EvaluatedValue::unknown(Type::Dynamic, self.slice(place), place))
@@ -90,7 +91,12 @@ impl Evaluation<'_> {
         })
     }
 
-    fn steps(&self, mut value: EvaluatedValue, steps: Steps<'_>, place: TextPlace) -> EvaluatedValue {
+    fn steps(
+        &self,
+        mut value: EvaluatedValue,
+        steps: TraversalSteps<'_>,
+        place: TextPlace,
+    ) -> EvaluatedValue {
         for (index, step) in steps.iter().enumerate() {
             let rest = steps.get(index + 1..).unwrap_or_default();
             match step.value() {
@@ -213,7 +219,7 @@ impl Evaluation<'_> {
         derived(place, self.slice(place), of, [value])
     }
 
-    fn splat(&self, value: &EvaluatedValue, steps: Steps<'_>, place: TextPlace) -> EvaluatedValue {
+    fn splat(&self, value: &EvaluatedValue, steps: TraversalSteps<'_>, place: TextPlace) -> EvaluatedValue {
         let of = shape(value);
         let is_sequence = matches!(of, Type::List(_) | Type::Set(_) | Type::Tuple(_));
         if value.is_null() {
