@@ -24,7 +24,7 @@ use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::stack::on_all_cores;
 use super::status::Status;
-use super::{bounds, log_hint, terminal, unused, upgrade_start};
+use super::{bounds, log_hint, render_charts, terminal, unused, upgrade_start};
 
 pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
     let (config, excluded, baseline) = prepared(options, color)?;
@@ -183,6 +183,11 @@ impl CheckRun<'_> {
             remarks.extend(referenced.not_followed.iter().map(|one| remark_on(one, root)));
             files.extend(referenced.files);
             input::evaluate_terraform(&mut files, unread, &self.config.base, &self.options.input, root);
+            let settings = &self.config.settings;
+            if self.options.render || settings.render {
+                let (base, kubernetes) = (&self.config.base, settings.kubernetes_minor);
+                remarks.extend(render_charts::render(&mut files, base, kubernetes, &limits));
+            }
             let templates = charts::texts(&files, &self.config.base);
             let texts = self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates);
             input::add_unknown(&mut files, texts);

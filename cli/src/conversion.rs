@@ -61,6 +61,7 @@ fn check_options(
         settings,
         report: output.into_options(bounds),
         root: choice.root,
+        render: choice.render,
         force_exclude: choice.force_exclude,
         baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
         fixing: None,

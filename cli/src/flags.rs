@@ -85,6 +85,10 @@ pub(crate) struct ChoiceFlags {
     #[arg(long)]
     pub(crate) include_docs: bool,
 
+    /// Render the Helm charts of the input with the helm on the PATH, and check their objects at the lines of the templates.
+    #[arg(long)]
+    pub(crate) render: bool,
+
     /// Folder in which files outside of the input are read, but not reported, if a kustomization refers to them [default: the
     /// repository of the kustomization].
     #[arg(long, value_name = "DIR")]

@@ -73,6 +73,7 @@ fn example(key: &SettingKey) -> &'static str {
         }
         "strictUpdates" => "strictUpdates: true",
         "exclude" => "exclude:\n  - vendor/",
+        "render" => "render: true",
         "overrides" => "overrides:\n  - paths: [clusters/staging/]\n    karpenterVersion: \"1.14\"",
         _ => "",
     }

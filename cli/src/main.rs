@@ -31,6 +31,7 @@ mod output;
 mod painter;
 mod plan;
 mod progress;
+mod render_charts;
 mod rules;
 mod safe_writer;
 mod simulate;

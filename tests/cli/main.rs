@@ -33,6 +33,8 @@ mod plan_nodes;
 mod plan_snapshot;
 mod plan_words;
 mod reading;
+#[cfg(unix)]
+mod render;
 mod reporting;
 mod rules;
 mod settings;

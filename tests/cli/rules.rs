@@ -176,6 +176,8 @@ fn prints_help_of_a_command_and_version() {
                                    .gitignore; may be repeated
           --include-docs           Check also the manifests in the code blocks of the Markdown files of
                                    folders. A file that is named is always read
+          --render                 Render the Helm charts of the input with the helm on the PATH, and
+                                   check their objects at the lines of the templates
           --root <DIR>             Folder in which files outside of the input are read, but not
                                    reported, if a kustomization refers to them [default: the repository
                                    of the kustomization]

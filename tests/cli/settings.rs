@@ -59,7 +59,7 @@ rules:
     2 | rulez:
       |
 
-    error: rulez: unknown key (did you mean `rules`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, onExceededBound, exceptions, exclude, overrides
+    error: rulez: unknown key (did you mean `rules`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, onExceededBound, exceptions, exclude, render, overrides
      --> karpwarden.yaml:2:1
       |
     1 | karpenterVersion: 1.10

@@ -70,7 +70,7 @@ impl SettingKey {
 }
 
 /// All keys, in the order in which generated files list them.
-pub const ALL: [SettingKey; 14] = [
+pub const ALL: [SettingKey; 15] = [
     SettingKey::new(
         "karpenterVersion",
         SettingShape::Releases,
@@ -164,6 +164,13 @@ pub const ALL: [SettingKey; 14] = [
         "Excluded paths",
         "Files and folders that the search of a folder leaves out, as patterns of an ignore file in the config file's \
          folder. A file that is named on the command line is still checked, unless `--force-exclude` is given.",
+    )
+    .only(SettingScope::Terminal),
+    SettingKey::new(
+        "render",
+        SettingShape::Boolean,
+        "Render charts",
+        "Whether the Helm charts of the input are rendered with the helm on the PATH, as with `--render`.",
     )
     .only(SettingScope::Terminal),
     SettingKey::new(

@@ -68,6 +68,8 @@ pub struct Settings {
     pub exceptions: Vec<Exception>,
     /// Paths to leave out when the command line searches a folder.
     pub exclude: Vec<String>,
+    /// Whether the command line renders the Helm charts of the input.
+    pub render: bool,
     /// Settings for some of the files.
     pub overrides: Vec<Override>,
     /// The current date, for exceptions with a last day. The front end sets it, because the engine reads no clock.
@@ -94,6 +96,7 @@ impl Default for Settings {
             on_exceeded_bound: OnExceededBound::Auto,
             exceptions: Vec::new(),
             exclude: Vec::new(),
+            render: false,
             overrides: Vec::new(),
             today: None,
         }

@@ -54,6 +54,7 @@ impl Settings {
         let is_default = |key: &str| match key {
             "exclude" => settings.exclude.is_empty(),
             "overrides" => settings.overrides.is_empty(),
+            "render" => !settings.render,
             _ => true,
         };
         let terminal = keys::ALL.iter().filter(|key| key.scope == SettingScope::Terminal);
@@ -116,6 +117,7 @@ impl Settings {
                 }
                 "exceptions" => settings.exceptions = parser.exceptions(value),
                 "exclude" => settings.exclude = parser.texts(value),
+                "render" => settings.render = parser.boolean(value),
                 "overrides" => settings.overrides = parser.overrides(value),
                 _ => parser.unknown_key(value, known),
             }

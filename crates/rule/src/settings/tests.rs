@@ -66,7 +66,7 @@ exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, 
     karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
     kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33
     clusterName: must be a string that is not empty
-    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, onExceededBound, exceptions, exclude, overrides
+    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, onExceededBound, exceptions, exclude, render, overrides
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
@@ -266,7 +266,8 @@ fn policy_refuses_keys_of_the_command_line() {
     };
     assert_eq!(problems("fix: true\nexclude: [vendor/]\n"), "exclude");
     assert_eq!(problems("fix: true\noverrides: [{paths: [a/]}]\n"), "overrides");
-    assert_eq!(problems("fix: true\nexclude: []\noverrides: []\n"), "");
+    assert_eq!(problems("fix: true\nrender: true\n"), "render");
+    assert_eq!(problems("fix: true\nexclude: []\noverrides: []\nrender: false\n"), "");
 }
 
 #[test]

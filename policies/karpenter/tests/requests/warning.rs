@@ -75,9 +75,13 @@ fn new_pool_may_precede_its_node_class() {
 fn unknown_key_lists_only_keys_of_the_policy() {
     let answer = validate_settings(br#"{"anounceErrors": true}"#);
     assert!(answer.contains("did you mean `announceErrors`?"), "{answer}");
-    for (key, is_listed) in
-        [("strictUpdates", true), ("context", true), ("exclude", false), ("overrides", false)]
-    {
+    for (key, is_listed) in [
+        ("strictUpdates", true),
+        ("context", true),
+        ("exclude", false),
+        ("render", false),
+        ("overrides", false),
+    ] {
         assert_eq!(answer.contains(&format!(" {key}")), is_listed, "{key}: {answer}");
     }
 }

@@ -1,0 +1,129 @@
+//! Calls of `helm`, and its output.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Output of `helm template`.
+#[derive(Debug)]
+pub(super) struct Rendering {
+    text: String,
+}
+
+/// What one template makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RenderedPart<'r> {
+    /// The path of the template in the folder of the chart.
+    pub(super) template: &'r str,
+    /// Its output.
+    pub(super) text: &'r str,
+}
+
+/// Reason for which a chart is not rendered.
+#[derive(Debug)]
+pub(super) enum HelmFailure {
+    /// helm cannot be started.
+    NotStarted(io::Error),
+    /// helm refuses the chart, in its words.
+    Refused(String),
+}
+
+impl HelmFailure {
+    /// Whether there is no helm on the PATH.
+    pub(super) fn is_without_helm(&self) -> bool {
+        matches!(self, Self::NotStarted(_))
+    }
+
+    /// What the report says about a chart.
+    pub(super) fn remark(&self, folder: &str, values: Option<&str>) -> String {
+        let with = values.map(|values| format!(" --values {values}")).unwrap_or_default();
+        match self {
+            Self::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => format!(
+                "no chart is rendered: `helm` is not on the PATH; install it, or render the charts elsewhere: `helm template {folder} | karpwarden check -`"
+            ),
+            Self::NotStarted(error) => format!("no chart is rendered: `helm` cannot be started: {error}"),
+            Self::Refused(reason) => {
+                format!(
+                    "the chart `{folder}` is not rendered: `helm template {folder}{with}` fails: {reason}"
+                )
+            }
+        }
+    }
+}
+
+/// Renders a chart without a cluster.
+///
+/// Source: docs/helm/helm_template.md of helm/helm-www.
+pub(super) fn template(
+    name: &str,
+    folder: &Path,
+    values: Option<&Path>,
+    kubernetes_minor: Option<u8>,
+) -> Result<Rendering, HelmFailure> {
+    let mut command = Command::new("helm");
+    command.args(["template", name]).arg(folder).stdin(Stdio::null());
+    if let Some(values) = values {
+        command.arg("--values").arg(values);
+    }
+    command.args(kubernetes_minor.map(|minor| format!("--kube-version=1.{minor}")));
+    let output = command.output().map_err(HelmFailure::NotStarted)?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let is_error = |line: &&str| line.starts_with("Error:");
+        let line = errors.lines().find(is_error).or_else(|| errors.lines().next_back()).unwrap_or_default();
+        let reason = line.trim_start_matches("Error:").trim();
+        return Err(HelmFailure::Refused(if reason.is_empty() { "no message" } else { reason }.to_owned()));
+    }
+    Ok(Rendering { text: String::from_utf8_lossy(&output.stdout).into_owned() })
+}
+
+impl Rendering {
+    /// The parts of the output, each with its template: helm writes `# Source: chart/templates/pool.yaml` behind the `---` line of each
+    /// document. A document without the comment belongs to the template before it.
+    ///
+    /// Source: `docs/chart_template_guide/getting_started.md` of helm/helm-www; `renderResources` in pkg/action/action.go of helm/helm at v3.16.0.
+    pub(super) fn parts<'r>(&'r self, chart: &str) -> Vec<RenderedPart<'r>> {
+        let mut parts: Vec<RenderedPart<'r>> = Vec::new();
+        let (mut start, mut at, mut template) = (0, 0, None);
+        for line in self.text.split_inclusive('\n') {
+            let source = line.strip_prefix("# Source: ").map(str::trim);
+            if let Some(path) = source {
+                self.push(&mut parts, template, start, at);
+                template = path.strip_prefix(chart).and_then(|path| path.strip_prefix('/'));
+                start = at + line.len();
+            }
+            at += line.len();
+        }
+        self.push(&mut parts, template, start, at);
+        parts
+    }
+
+    fn push<'r>(
+        &'r self,
+        parts: &mut Vec<RenderedPart<'r>>,
+        template: Option<&'r str>,
+        start: usize,
+        end: usize,
+    ) {
+        let text = self.text.get(start..end).unwrap_or_default();
+        parts.extend(template.map(|template| RenderedPart { template, text }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_the_output_by_template() {
+        let text = "---\n# Source: pools/templates/a.yaml\na: 1\n---\n# Source: pools/charts/sub/templates/b.yaml\nb: 2\n---\nb: 3\n";
+        let rendering = Rendering { text: text.to_owned() };
+        let parts = rendering.parts("pools");
+        let parts: Vec<(&str, &str)> = parts.iter().map(|part| (part.template, part.text)).collect();
+        assert_eq!(
+            parts,
+            [("templates/a.yaml", "a: 1\n---\n"), ("charts/sub/templates/b.yaml", "b: 2\n---\nb: 3\n")]
+        );
+        assert!(Rendering { text: "no comment\n".to_owned() }.parts("pools").is_empty());
+    }
+}

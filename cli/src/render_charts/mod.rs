@@ -1,0 +1,164 @@
+//! `karpwarden check --render`: the Helm charts of the input, rendered by the user's own helm.
+//!
+//! Each chart is rendered with its default values, and once more with each other file of values in its folder. The objects get the places
+//! of the template's lines, and the templates are no longer skipped.
+
+mod helm;
+mod placed;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use manifest::limits::Limits;
+use manifest::source::{Source, Span};
+use manifest::{Document, File, ReadOptions};
+use objects::embedded::READ_OPTIONS;
+
+use crate::input::BaseFolder;
+use helm::Rendering;
+use placed::placed;
+
+/// Maximum number of charts that are rendered.
+const MAX_CHARTS: usize = 200;
+
+/// A chart in the input.
+struct Chart<'f> {
+    /// The name in its definition, which the paths of the rendered templates start with.
+    name: &'f str,
+    /// Its folder, as the names of files have it; empty for the folder of the names.
+    folder: &'f str,
+    /// The names of its files of values beside `values.yaml`.
+    values: Vec<&'f str>,
+}
+
+/// Renders the charts among the files, and replaces the templates by their objects. Returns remarks on charts that are not rendered.
+pub(crate) fn render(
+    files: &mut [File],
+    base: &BaseFolder,
+    kubernetes_minor: Option<u8>,
+    limits: &Limits,
+) -> Vec<String> {
+    let charts = charts(files);
+    if charts.is_empty() {
+        return Vec::new();
+    }
+    let mut remarks = Vec::new();
+    if charts.len() > MAX_CHARTS {
+        remarks.push(format!("only {MAX_CHARTS} of {} charts are rendered", charts.len()));
+    }
+    let mut documents = BTreeMap::<usize, Rendered>::new();
+    for chart in charts.iter().take(MAX_CHARTS) {
+        let folder = base.path(Path::new(if chart.folder.is_empty() { "." } else { chart.folder }));
+        let values = core::iter::once(None).chain(chart.values.iter().map(|name| Some(*name)));
+        for values in values {
+            let path: Option<PathBuf> = values.map(|name| base.path(Path::new(name)));
+            match helm::template(chart.name, &folder, path.as_deref(), kubernetes_minor) {
+                Ok(rendering) => add(chart, &rendering, files, limits, &mut documents),
+                Err(failure) => {
+                    remarks.push(failure.remark(&shown(chart.folder), values));
+                    if failure.is_without_helm() {
+                        return remarks;
+                    }
+                }
+            }
+        }
+    }
+    for (index, rendered) in documents {
+        if let Some(file) = files.get_mut(index) {
+            file.documents.retain(|document| !matches!(document, Document::Template(_)));
+            file.documents.extend(rendered.documents);
+        }
+    }
+    remarks
+}
+
+/// The objects of a template.
+#[derive(Default)]
+struct Rendered {
+    documents: Vec<Document>,
+    /// The objects that are known, as JSON.
+    known: BTreeSet<String>,
+}
+
+/// Adds the documents of a rendering to the files of their templates. What comes from a file that is no input is at the definition of
+/// the chart.
+fn add(
+    chart: &Chart<'_>,
+    rendering: &Rendering,
+    files: &[File],
+    limits: &Limits,
+    documents: &mut BTreeMap<usize, Rendered>,
+) {
+    let find = |name: &str| files.iter().position(|file| file.source.name() == name);
+    for part in rendering.parts(chart.name) {
+        let template = find(&within(chart.folder, part.template));
+        let Some(index) = template.or_else(|| find(&within(chart.folder, "Chart.yaml"))) else { continue };
+        let Some(source) = files.get(index).map(|file| Arc::clone(&file.source)) else { continue };
+        let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
+        let rendered = documents.entry(index).or_default();
+        for document in File::read("rendered.yaml", part.text, options).documents {
+            match document {
+                Document::Read(tree) => {
+                    if rendered.known.insert(tree.root().to_json().to_string()) {
+                        let moved = placed(&tree, &source, limits.nodes);
+                        rendered.documents.extend(moved.map(Document::Read));
+                    }
+                }
+                Document::Unreadable { error, .. } => {
+                    let reason = format!("rendered by helm, not checked: {error}");
+                    let span = first_line(&source);
+                    rendered.documents.push(Document::Unevaluated { span, reason });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The charts among the files that are no dependencies and no libraries.
+fn charts(files: &[File]) -> Vec<Chart<'_>> {
+    let names: Vec<&str> =
+        files.iter().filter(|file| file.is_input()).map(|file| file.source.name()).collect();
+    let folders: BTreeSet<&str> = names.iter().filter_map(|name| folder_of(name)).collect();
+    files
+        .iter()
+        .filter_map(|file| {
+            let folder = folder_of(file.source.name())?;
+            let above = folder.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
+            let is_dependency = above.strip_suffix("charts").is_some_and(|above| folders.contains(above));
+            let Some(Document::Read(tree)) = file.documents.first() else { return None };
+            let root = tree.root();
+            if is_dependency || root.str_at(&["type"]) == Some("library") {
+                return None;
+            }
+            let own = |name: &&&str| {
+                let rest = name.strip_prefix(folder).unwrap_or_default();
+                let is_yaml = rest.ends_with(".yaml") || rest.ends_with(".yml");
+                rest.starts_with("values") && rest != "values.yaml" && is_yaml && !rest.contains('/')
+            };
+            let values = names.iter().filter(own).copied().collect();
+            Some(Chart { name: root.str_at(&["name"])?, folder: folder.trim_end_matches('/'), values })
+        })
+        .collect()
+}
+
+/// The folder of a definition of a chart, with the `/` at its end. `None` for another file.
+fn folder_of(name: &str) -> Option<&str> {
+    name.strip_suffix("Chart.yaml").filter(|folder| folder.is_empty() || folder.ends_with('/'))
+}
+
+/// The name of a file in a folder.
+fn within(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// A folder as a user writes it.
+fn shown(folder: &str) -> String {
+    if folder.is_empty() { ".".to_owned() } else { folder.to_owned() }
+}
+
+/// The first line of a text that is not blank.
+fn first_line(source: &Source) -> Span {
+    Span::whole(source.text()).first_line(source.text())
+}
