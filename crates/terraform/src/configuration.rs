@@ -199,9 +199,9 @@ pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
     folders.dedup();
     let mut called = Vec::new();
     for path in configurations {
-        let Some(source) = files.read(path).filter(|source| source.text().contains("module")) else {
-            continue;
-        };
+        // The source of a local module starts with its quote.
+        let calls_local = |text: &str| text.contains("\"./") || text.contains("\"../");
+        let Some(source) = files.read(path).filter(|source| calls_local(source.text())) else { continue };
         let number = Texts::default().push(Arc::clone(&source));
         let calls = declarations(&source, number).unwrap_or_default();
         let calls = calls.iter().filter(|block| block.kind == "module");

@@ -18,5 +18,6 @@ mod locations;
 pub mod manifests;
 pub mod page;
 pub mod placement;
+pub mod terraform;
 pub mod user_data;
 pub mod values;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use karpwarden_test_properties::cost::InputCost;
 use karpwarden_test_properties::{
-    admission, diagnosis, fixes, language_server, manifests, page, placement, user_data, values,
+    admission, diagnosis, fixes, language_server, manifests, page, placement, terraform, user_data, values,
 };
 
 /// Number of beginnings of each seed.
@@ -99,6 +99,21 @@ fn parts_of_user_data_come_back() {
 #[test]
 fn builds_of_kustomizations_are_bounded() {
     replay_text("kustomizations", manifests::assert_builds);
+}
+
+#[test]
+fn values_of_configurations_have_places() {
+    replay_text("configurations", terraform::assert_configuration);
+}
+
+#[test]
+fn any_line_is_an_expression_or_an_error() {
+    replay_text("expressions", terraform::assert_expressions);
+}
+
+#[test]
+fn values_of_plans_have_places() {
+    replay_text("plans", terraform::assert_plan);
 }
 
 #[test]

@@ -11,11 +11,13 @@ use granit_parser::Parser;
 use karpwarden::REGISTRY;
 use karpwarden::cluster::Cluster;
 
+use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, parallel};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{RuleSelector, Settings};
 use karpwarden_bench::shapes::{InputShape, SHAPES, common};
 use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
+use terraform_objects::{NoFilesBeside, evaluate};
 
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
@@ -95,7 +97,9 @@ fn across_documents() -> Vec<RuleSelector> {
 
 fn check(files: &[(String, String)], settings: &Settings) {
     let read = |(path, text): &(String, String)| File::read(path, text.clone(), READ_OPTIONS);
-    let cluster = Cluster { files: parallel::map(files, read), ..Cluster::default() };
+    let mut files = parallel::map(files, read);
+    evaluate(&mut files, &NoFilesBeside, &Limits::DEFAULT);
+    let cluster = Cluster { files, ..Cluster::default() };
     black_box(karpwarden::check(&[cluster], settings));
 }
 

@@ -12,7 +12,7 @@ pub struct InputShape {
 }
 
 /// All kinds.
-pub const SHAPES: [InputShape; 16] = [
+pub const SHAPES: [InputShape; 20] = [
     InputShape { name: "copies in a JSON patch", text: json_patch_copies },
     InputShape { name: "replacements that create fields", text: replacements },
     InputShape { name: "kustomizations that include each other", text: includes },
@@ -32,6 +32,10 @@ pub const SHAPES: [InputShape; 16] = [
     InputShape { name: "documents with aliases", text: documents_with_aliases },
     InputShape { name: "parts of user data with aliases", text: user_data },
     InputShape { name: "documents with aliases in strings", text: held_documents },
+    InputShape { name: "instances of a resource of Terraform", text: terraform_instances },
+    InputShape { name: "calls of a module of Terraform", text: terraform_calls },
+    InputShape { name: "locals of Terraform that double", text: terraform_locals },
+    InputShape { name: "overridden resources of Terraform", text: terraform_overrides },
 ];
 
 /// NodePools without faults, of about as many bytes as a text.
@@ -65,6 +69,49 @@ spec:
 /// The text of a number of items.
 fn repeat(count: usize, item: impl Fn(usize) -> String) -> String {
     (0..count).map(item).collect()
+}
+
+/// A resource that applies a NodePool, whose name is an expression.
+fn terraform_pool(label: &str, arguments: &str, name: &str) -> String {
+    let body = node_pool(name).lines().map(|line| format!("    {line}\n")).collect::<Vec<_>>().concat();
+    format!(
+        "resource \"kubectl_manifest\" \"{label}\" {{\n{arguments}  yaml_body = <<-YAML\n{body}  YAML\n}}\n"
+    )
+}
+
+/// Each instance evaluates the same here-document. There are as many copies as names, up to the bound on instances.
+fn terraform_instances(size: usize) -> String {
+    let names = repeat(size, |number| format!("    \"pool-{number}\",\n"));
+    let arguments = format!("  for_each = toset([\n{names}  ])\n");
+    format!("#== main.tf\n{}", terraform_pool("pool", &arguments, "${each.key}"))
+}
+
+/// Each call evaluates the module, which calls another one.
+fn terraform_calls(size: usize) -> String {
+    let call = |number| {
+        format!("module \"m{number}\" {{\n  source = \"./outer\"\n  name   = \"pool-{number}\"\n}}\n")
+    };
+    let outer = "variable \"name\" {}\nmodule \"inner\" {\n  source = \"../inner\"\n  name   = \"${var.name}-x\"\n}\n";
+    let inner = format!("variable \"name\" {{}}\n{}", terraform_pool("pool", "", "${var.name}"));
+    format!("#== main.tf\n{}#== outer/main.tf\n{outer}#== inner/main.tf\n{inner}", repeat(size, call))
+}
+
+/// Each local has the one before it twice.
+fn terraform_locals(size: usize) -> String {
+    let local = |number| format!("  l{0} = \"${{local.l{number}}}${{local.l{number}}}\"\n", number + 1);
+    let locals = format!("locals {{\n  l0 = \"a\"\n{}}}\n", repeat(size, local));
+    format!("#== main.tf\n{locals}{}", terraform_pool("pool", "", &format!("${{local.l{size}}}")))
+}
+
+/// Each file of the resource overrides a local and an argument of each.
+fn terraform_overrides(size: usize) -> String {
+    let pools = repeat(size, |number| terraform_pool(&format!("p{number}"), "", &format!("pool-{number}")));
+    let files = repeat(size, |number| {
+        format!(
+            "#== f{number}_override.tf\nresource \"kubectl_manifest\" \"p{number}\" {{\n  wait = {number}\n}}\n"
+        )
+    });
+    format!("#== main.tf\n{pools}{files}")
 }
 
 /// Each copy doubles the object.

@@ -5,10 +5,12 @@ use karpwarden::REGISTRY;
 use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{RuleSelector, Settings};
 use karpwarden::simulate::Choices;
 use render::{github, human, junit, markdown, sarif};
+use terraform_objects::{NoFilesBeside, evaluate};
 use wapc_guest::{CallResult, register_function};
 
 /// Registers the functions that the host calls.
@@ -35,11 +37,13 @@ fn report(lines: &[u8]) -> CallResult {
     rendered(vec![file])
 }
 
-/// Checks files, each after a line `#== NAME`, and returns the report in each format.
+/// Checks files, each after a line `#== NAME`, with the objects of configurations of Terraform, and returns the report in each format.
 fn files(texts: &[u8]) -> CallResult {
     let texts = str::from_utf8(texts)?;
     let named = texts.split("#== ").filter_map(|rest| rest.split_once('\n'));
-    rendered(named.map(|(name, text)| File::read(name, text, READ_OPTIONS)).collect())
+    let mut files: Vec<File> = named.map(|(name, text)| File::read(name, text, READ_OPTIONS)).collect();
+    evaluate(&mut files, &NoFilesBeside, &Limits::DEFAULT);
+    rendered(files)
 }
 
 fn rendered(files: Vec<File>) -> CallResult {
