@@ -174,7 +174,7 @@ fn checks_manifests_that_the_steps_of_a_workflow_apply() {
     assert_eq!(folder.read("workflow.yaml"), workflow(GOOD));
 }
 
-/// The forms of modules/karpenter/templates/nodepool_runners.tpl of minasaeedbasta/terraform-eks-karpenter, of
+/// The forms of `modules/karpenter/templates/nodepool_runners.tpl` of minasaeedbasta/terraform-eks-karpenter, of
 /// helm/karpenter/templates/node-pool.yaml.tpl of msfidelis/eks-with-istio, and of user data.
 #[test]
 fn checks_templates_of_a_folder_and_says_which_line_it_cannot_read() {

@@ -291,7 +291,7 @@ fn associations_and_access_entries_name_roles() {
         "resource \"aws_eks_access_entry\" \"a\" {{\n  cluster_name = \"prod\"\n  principal_arn = \"{arn}\"\n}}\n"
     );
     assert_eq!(findings_in(&(entry.clone() + &role)), ["1:1 error access-entry-missing-or-wrong-type"]);
-    let linux = entry.replace("}", "  type = \"EC2_LINUX\"\n}");
+    let linux = entry.replace('}', "  type = \"EC2_LINUX\"\n}");
     assert_eq!(findings_in(&(linux + &role)), Vec::<String>::new());
 }
 

@@ -53,7 +53,7 @@ impl HelmFailure {
 
 /// Renders a chart without a cluster.
 ///
-/// Source: docs/helm/helm_template.md of helm/helm-www.
+/// Source: `docs/helm/helm_template.md` of helm/helm-www.
 pub(super) fn template(
     name: &str,
     folder: &Path,

@@ -99,11 +99,9 @@ fn add(
         let rendered = documents.entry(index).or_default();
         for document in File::read("rendered.yaml", part.text, options).documents {
             match document {
-                Document::Read(tree) => {
-                    if rendered.known.insert(tree.root().to_json().to_string()) {
-                        let moved = placed(&tree, &source, limits.nodes);
-                        rendered.documents.extend(moved.map(Document::Read));
-                    }
+                Document::Read(tree) if rendered.known.insert(tree.root().to_json().to_string()) => {
+                    let moved = placed(&tree, &source, limits.nodes);
+                    rendered.documents.extend(moved.map(Document::Read));
                 }
                 Document::Unreadable { error, .. } => {
                     let reason = format!("rendered by helm, not checked: {error}");
@@ -134,7 +132,8 @@ fn charts(files: &[File]) -> Vec<Chart<'_>> {
             }
             let own = |name: &&&str| {
                 let rest = name.strip_prefix(folder).unwrap_or_default();
-                let is_yaml = rest.ends_with(".yaml") || rest.ends_with(".yml");
+                let extension = rest.rsplit_once('.').map(|(_, extension)| extension);
+                let is_yaml = matches!(extension, Some("yaml" | "yml"));
                 rest.starts_with("values") && rest != "values.yaml" && is_yaml && !rest.contains('/')
             };
             let values = names.iter().filter(own).copied().collect();
