@@ -950,7 +950,9 @@ export const simulated: SimulationAnswer = {
 };
 
 export const hashed: HashAnswer = {
-  "assumptions": [],
+  "assumptions": [
+    "Karpenter 1.15 hashes an EC2NodeClass as its source between 1.14.1 and 1.15.0 does"
+  ],
   "karpenterVersion": "1.15",
   "objects": [
     {
@@ -1387,6 +1389,7 @@ export const about: About = {
     "onExceededBound",
     "exceptions",
     "exclude",
+    "render",
     "overrides"
   ],
   "releases": [
