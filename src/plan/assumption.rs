@@ -15,7 +15,7 @@ pub enum PlanAssumption {
     Simulation(Assumption),
     /// The input has no nodes.
     NoNodes,
-    /// The snapshot has Nodes of NodePools, and no NodeClaims.
+    /// The snapshot has no NodeClaims, and Nodes of NodePools or no Nodes at all.
     NoNodeClaims,
     /// The objects of the cluster that the files lack stay.
     OthersStay,
@@ -45,8 +45,8 @@ impl fmt::Display for PlanAssumption {
             Self::Simulation(assumption) => assumption.fmt(f),
             Self::NoNodes => f.write_str("the input has no nodes, so the plan says which NodePools change, and not which nodes and when"),
             Self::NoNodeClaims => f.write_str(
-                "the snapshot has Nodes of NodePools but no NodeClaims, which say when a node has drifted: the plan says which NodePools \
-                 change, and not which nodes and when",
+                "the snapshot has no NodeClaims, which say when a node has drifted: the plan says which NodePools change, and not which nodes \
+                 and when",
             ),
             Self::OthersStay => f.write_str("the cluster keeps the NodePools, EC2NodeClasses and NodeOverlays that the files lack"),
             Self::Redacted(name) => {

@@ -4,6 +4,7 @@ use drift::{DriftReason, FieldChange};
 use karpenter::labels;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 
 const IMAGES: &str = "spec.amiSelectorTerms";
 const SUBNETS: &str = "spec.subnetSelectorTerms";
@@ -41,11 +42,12 @@ pub(super) fn has_listed_image(claim: Object<'_>, class: Option<Object<'_>>) -> 
     Some(images.any(|id| id == image))
 }
 
-/// Whether selector terms that name images by ID name the image of a NodeClaim.
+/// Whether selector terms that name images by ID name the image of a NodeClaim; `None` if they name images otherwise, or by a placeholder.
 fn has_selected_image(claim: Object<'_>, terms: Option<Node<'_>>) -> Option<bool> {
     let image = image_of(claim)?;
     let ids: Option<Vec<&str>> = items_of(terms).map(|term| term.get("id")?.as_str()).collect();
-    ids.filter(|ids| !ids.is_empty()).map(|ids| ids.contains(&image))
+    let is_known = |ids: &Vec<&str>| !ids.is_empty() && !ids.iter().any(|id| has_placeholder(id));
+    ids.filter(is_known).map(|ids| ids.contains(&image))
 }
 
 fn image_of(claim: Object<'_>) -> Option<&str> {

@@ -204,6 +204,7 @@ fn empty(options: &PlanOptions) -> PlanAnswer {
 
 fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), PlanError> {
     let (old_files, new_files) = (&pair.old.cluster.files, &pair.new.cluster.files);
+    let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
     let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
     let found = scopes(pair, &built.0, &built.1);
@@ -225,20 +226,21 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
         plan.answer.changes.push(change.answer(cluster));
     }
-    if plan.answer.node_pools.iter().any(|pool| pool.effect >= Effect::Unknown) {
+    let own = plan.answer.node_pools.get(first_pool..).unwrap_or_default();
+    if own.iter().any(|pool| pool.effect >= Effect::Unknown) {
         let settings = settings_at(options, releases.after);
         let held = pods::holding(pair.new, &settings);
         plan.answer.pods.holding.extend(held.texts);
-        // A drifted node goes in spite of its pods if its NodePool has a terminationGracePeriod.
+        // A drifted node goes in spite of its pods if its NodeClaim has a terminationGracePeriod, which is that of the old NodePool.
         let rolls = |pool: &NodePool<'_>| {
             let is_named =
                 |one: &PlannedPool| one.name == pool.object().name() && one.effect >= Effect::Unknown;
             let period = pool.object().at(&["spec", "template", "spec", "terminationGracePeriod"]);
-            period.is_none_or(Node::is_null) && plan.answer.node_pools.iter().any(is_named)
+            period.is_none_or(Node::is_null) && own.iter().any(is_named)
         };
         if found
             .iter()
-            .flat_map(|scope| &scope.new)
+            .flat_map(|scope| &scope.old)
             .filter_map(|object| NodePool::of(*object))
             .any(|pool| rolls(&pool))
         {

@@ -150,7 +150,8 @@ impl<'d> DriftFacts<'_, 'd> {
     pub(super) fn misses_claims(&self) -> bool {
         let mut nodes = self.scope.old.iter().filter(|object| object.is(NODE)).peekable();
         let is_of_pool = |node: &Object<'_>| node.metadata().label(labels::NODEPOOL).is_some();
-        self.count() == 0 && (nodes.peek().is_none() || nodes.any(is_of_pool))
+        !self.scope.old.iter().any(|object| object.is(Kind::NODE_CLAIM))
+            && (nodes.peek().is_none() || nodes.any(is_of_pool))
     }
 
     fn claims(&self) -> impl Iterator<Item = Object<'d>> {

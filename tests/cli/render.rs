@@ -104,7 +104,7 @@ fn checks_the_objects_of_charts_at_the_lines_of_their_templates() {
     assert!(
         calls
             .iter()
-            .all(|call| call.starts_with("template node-pools ") && call.ends_with("--kube-version=1.33"))
+            .all(|call| call.starts_with("template node-pools ") && call.contains(" --kube-version=1.33 -- "))
     );
     assert!(
         calls.iter().any(|call| call.contains("--values ") && call.contains("values-prod.yaml")),

@@ -61,11 +61,14 @@ pub(super) fn template(
     kubernetes_minor: Option<u8>,
 ) -> Result<Rendering, HelmFailure> {
     let mut command = Command::new("helm");
-    command.args(["template", name]).arg(folder).stdin(Stdio::null());
+    // A name with the form of an option would be one.
+    let name = if is_release_name(name) { name } else { "release" };
+    command.args(["template", name]).stdin(Stdio::null());
     if let Some(values) = values {
         command.arg("--values").arg(values);
     }
     command.args(kubernetes_minor.map(|minor| format!("--kube-version=1.{minor}")));
+    command.arg("--").arg(folder);
     let output = command.output().map_err(HelmFailure::NotStarted)?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -77,6 +80,19 @@ pub(super) fn template(
     Ok(Rendering { text: String::from_utf8_lossy(&output.stdout).into_owned() })
 }
 
+/// Whether helm accepts the name of a release.
+///
+/// Source: `ValidateReleaseName` in `pkg/chartutil/validate_name.go` of helm/helm at v3.16.0.
+fn is_release_name(name: &str) -> bool {
+    const MAX_LENGTH: usize = 53;
+    let is_in_words = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    !name.is_empty()
+        && name.len() <= MAX_LENGTH
+        && name.bytes().all(|byte| is_in_words(byte) || byte == b'-')
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
 impl Rendering {
     /// The parts of the output, each with its template: helm writes `# Source: chart/templates/pool.yaml` behind the `---` line of each
     /// document. A document without the comment belongs to the template before it.
@@ -85,8 +101,11 @@ impl Rendering {
     pub(super) fn parts<'r>(&'r self, chart: &str) -> Vec<RenderedPart<'r>> {
         let mut parts: Vec<RenderedPart<'r>> = Vec::new();
         let (mut start, mut at, mut template) = (0, 0, None);
+        // A comment of the author may begin with the same words.
+        let mut starts_document = true;
         for line in self.text.split_inclusive('\n') {
-            let source = line.strip_prefix("# Source: ").map(str::trim);
+            let source = line.strip_prefix("# Source: ").filter(|_| starts_document).map(str::trim);
+            starts_document = line.trim_end() == "---";
             if let Some(path) = source {
                 self.push(&mut parts, template, start, at);
                 template = path.strip_prefix(chart).and_then(|path| path.strip_prefix('/'));
@@ -115,6 +134,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_names_of_releases_reach_helm_as_such() {
+        assert!(is_release_name("node-pools2"));
+        for name in ["", "-pools", "--validate", "pools-", "Pools", "a_b", "a.b", &"a".repeat(54)] {
+            assert!(!is_release_name(name), "{name}");
+        }
+    }
+
+    #[test]
     fn splits_the_output_by_template() {
         let text = "---\n# Source: pools/templates/a.yaml\na: 1\n---\n# Source: pools/charts/sub/templates/b.yaml\nb: 2\n---\nb: 3\n";
         let rendering = Rendering { text: text.to_owned() };
@@ -124,6 +151,9 @@ mod tests {
             parts,
             [("templates/a.yaml", "a: 1\n---\n"), ("charts/sub/templates/b.yaml", "b: 2\n---\nb: 3\n")]
         );
+        let text = "---\n# Source: pools/templates/a.yaml\n# Source: https://example.com\na: 1\n";
+        let rendering = Rendering { text: text.to_owned() };
+        assert_eq!(rendering.parts("pools").len(), 1);
         assert!(Rendering { text: "no comment\n".to_owned() }.parts("pools").is_empty());
     }
 }

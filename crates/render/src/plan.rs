@@ -8,6 +8,7 @@ use cluster::Cluster;
 use drift::Effect;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::Document;
+use objects::interruption_queue::CreatedQueue;
 use objects::object::{Form, Object};
 use objects::{iam_policy, metric_queries};
 use rule::Phase;
@@ -56,10 +57,15 @@ const INPUTS: [PlanInput; 6] = [
     ("NodePool", "NodePools", |object| object.kind() == "NodePool"),
     ("EC2NodeClass", EC2_NODE_CLASSES, |object| object.kind() == "EC2NodeClass"),
     ("set of Helm values", "sets of Helm values", |object| objects::chart_values::of(object).is_some()),
-    ("IAM policy", "IAM policies", |object| object.form() != Form::ChartValues && iam_policy::holds(object)),
+    ("IAM policy", "IAM policies", |object| iam_policy::holds(object) && holds_no_other(object)),
     ("file of alerts or dashboards", "files of alerts or dashboards", metric_queries::holds),
     ("workload", "workloads", |object| object.pod().is_some()),
 ];
+
+/// Whether an object among those that hold policies is no queue, and no module whose policy is not visible.
+fn holds_no_other(object: Object<'_>) -> bool {
+    object.form() != Form::Module && CreatedQueue::of(object).is_none()
+}
 
 impl<'r> UpgradePlan<'r> {
     /// The plan of a report; `None` if the report is not about an upgrade.

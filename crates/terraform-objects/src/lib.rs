@@ -3,7 +3,6 @@
 mod convert;
 mod draft;
 mod input;
-mod mask;
 mod merge;
 mod parts;
 mod text;
@@ -110,8 +109,10 @@ fn planned_in_folders(
         let plan = EvaluatedConfiguration::of_plan(tree, &file.source, side);
         let mut merge = Merge::of_plan(&file.source);
         let folder = known.entry(input::folder_of_name(file.source.name())).or_default();
+        // A state has what was applied last, and not what the configuration says now.
+        let is_state = tree.root().get("values").is_some();
         for (address, drafts) in convert::planned(&plan) {
-            if drafts.iter().all(DocumentDraft::is_known) {
+            if !is_state && drafts.iter().all(DocumentDraft::is_known) {
                 folder.insert(address.to_owned());
             }
             merge.add(&drafts, &plan.texts, limits);
@@ -150,8 +151,11 @@ fn may_reach_objects(text: &str) -> bool {
 fn is_evaluated(file: &File) -> bool {
     file.documents.iter().any(|document| match document {
         Document::Read(tree) => tree.is_assembled(),
-        // A file without a text was skipped, with the reason.
-        Document::Unevaluated { .. } => !file.source.text().is_empty(),
+        // Other files have such documents for reasons of their own.
+        Document::Unevaluated { .. } => {
+            file.kind == FileKind::Plan
+                || (is_configuration(file.source.name()) && !file.source.text().is_empty())
+        }
         _ => false,
     })
 }

@@ -1,7 +1,5 @@
 //! Documents in strings: YAML and JSON, of which each node has the place of its bytes.
 
-use std::borrow::Cow;
-
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Assembly, Node, NodeId, NodePlace, Tree, Value};
@@ -10,7 +8,6 @@ use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use terraform::{EvaluatedText, TextPlace, Texts};
 
-use crate::mask::MaskedText;
 use crate::parts::{is_verbatim, parts};
 
 /// A document with the place at which it starts.
@@ -28,23 +25,8 @@ pub(crate) fn documents(
 ) -> Vec<PlacedDocument> {
     let budget = WorkBudget::of_file(text.as_str().len(), limits);
     let file = File::read_yaml("-", text.as_str(), READ_OPTIONS, &budget);
-    let is_read = |file: &File| file.documents.iter().all(|document| matches!(document, Document::Read(_)));
-    let masked = if is_read(&file) { None } else { masked(text, limits, is_read) };
-    let (file, mask) = masked.map_or((file, None), |(file, mask)| (file, Some(mask)));
-    let placer = Placer { text, texts, used, mask };
+    let placer = Placer { text, texts, used };
     file.documents.into_iter().map(|document| placer.placed(document, limits)).collect()
-}
-
-/// The documents of a string with words instead of its placeholders, if YAML can be read with them only.
-fn masked<'t>(
-    text: &'t EvaluatedText,
-    limits: &Limits,
-    is_read: impl Fn(&File) -> bool,
-) -> Option<(File, MaskedText<'t>)> {
-    let mask = MaskedText::of(text)?;
-    let budget = WorkBudget::of_file(mask.text.len(), limits);
-    let file = File::read_yaml("-", mask.text.as_str(), READ_OPTIONS, &budget);
-    is_read(&file).then_some((file, mask))
 }
 
 /// Finds the places of the bytes of a string.
@@ -52,8 +34,6 @@ struct Placer<'t> {
     text: &'t EvaluatedText,
     texts: &'t Texts,
     used: TextPlace,
-    /// The placeholders that the documents have other words for.
-    mask: Option<MaskedText<'t>>,
 }
 
 impl Placer<'_> {
@@ -113,20 +93,18 @@ impl Placer<'_> {
         let key = Some(node.key_span()).filter(|span| !span.is_empty()).map(|span| self.place(span));
         let key = key.filter(|key| key.text == place.text).map(TextPlace::span).unwrap_or_default();
         let is_scalar = !matches!(node.value(), Value::Mapping | Value::Sequence);
-        let spelling = if is_scalar { self.restored(node.spelling()) } else { Cow::default() };
-        let string = node.as_str().map(|string| self.restored(string));
-        let value = string.as_deref().map_or_else(|| node.value(), Value::String);
+        let spelling = if is_scalar { node.spelling() } else { "" };
         let is_derived = is_scalar && (node.is_derived() || !is_verbatim(self.text, node.span(), self.texts));
         let at = NodePlace {
             source: self.texts.get(place.text)?,
             key,
             value: place.span(),
             style: node.style(),
-            derived: is_derived.then_some(spelling.as_ref()),
+            derived: is_derived.then_some(spelling),
         };
         let is_member = node.parent().is_some_and(Node::is_mapping);
-        let name = is_member.then(|| self.restored(node.key()));
-        let id = assembly.place(parent, name.as_deref(), value, &at)?;
+        let name = is_member.then(|| node.key());
+        let id = assembly.place(parent, name, node.value(), &at)?;
         if let Some(string) = node.as_str().filter(|_| is_derived) {
             self.set_parts(id, node, string, place, assembly);
         }
@@ -137,11 +115,6 @@ impl Placer<'_> {
         Some(())
     }
 
-    /// A part of the text with its placeholders.
-    fn restored<'s>(&self, part: &'s str) -> Cow<'s, str> {
-        self.mask.as_ref().map_or(Cow::Borrowed(part), |mask| Cow::Owned(mask.restored(part)))
-    }
-
     /// Records the parts of a string, if its bytes follow each other in the text.
     fn set_parts(&self, id: NodeId, node: Node<'_>, string: &str, place: TextPlace, assembly: &mut Assembly) {
         let mut found = Vec::new();
@@ -150,8 +123,7 @@ impl Placer<'_> {
         for line in string.split_inclusive('\n') {
             let words = line.trim_end_matches('\n');
             let span = node.span_within(Span::new(at, at + words.len()));
-            let read = self.mask.as_ref().map_or(self.text.as_str(), |mask| &mask.text);
-            let is_same = span.text(read) == words;
+            let is_same = span.text(self.text.as_str()) == words;
             let line_parts = parts(self.text, span, place, self.texts);
             found.extend(line_parts.into_iter().map(|part| {
                 let start = if is_same { at + part.start } else { at };

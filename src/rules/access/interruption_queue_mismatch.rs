@@ -99,10 +99,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let cluster = controller.as_ref().and_then(|one| Some(one.setting(CLUSTER_NAME).text()?.0)).or(in_values);
     let queues = queues(node, cluster, context);
     let Some(expected) = queues.iter().find(|queue| queue.is_for_karpenter) else { return };
-    let is_other = |queue: &NamedQueue<'_>| {
-        if queue.is_for_karpenter { is_certainly_other(name, &queue.name) } else { queue.name != name }
-    };
-    if !queues.iter().all(is_other) {
+    if !queues.iter().all(|queue| is_certainly_other(name, &queue.name)) {
         return;
     }
     let message = format!(
@@ -146,6 +143,9 @@ fn queues<'d>(node: Node<'d>, cluster: Option<&str>, context: &Context<'_, 'd>) 
 
 /// Whether two names differ, whatever replaces a placeholder that both have.
 fn is_certainly_other(one: &str, other: &str) -> bool {
+    if has_several_placeholders(one) || has_several_placeholders(other) {
+        return false;
+    }
     match (split(one), split(other)) {
         (None, None) => one != other,
         (Some((start, mark, end)), Some((other_start, other_mark, other_end))) if mark == other_mark => {
@@ -158,7 +158,12 @@ fn is_certainly_other(one: &str, other: &str) -> bool {
     }
 }
 
-/// The text before and after the only placeholder of a text, and the placeholder.
+/// Whether a text has more than one placeholder.
+fn has_several_placeholders(text: &str) -> bool {
+    split(text).is_some_and(|(_, _, end)| has_placeholder(end))
+}
+
+/// The text before and after the first placeholder of a text, and the placeholder.
 fn split(text: &str) -> Option<(&str, &str, &str)> {
     let range = Placeholder::find(text)?.range;
     let (start, rest) = text.split_at_checked(range.start)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::{YamlError, YamlProblem};
 use super::events::{EventParser, YamlEvent};
-use super::mask::Mask;
+use super::mask::MaskedText;
 use super::token::Tag;
 use crate::file::{indented_sections, sections};
 use crate::limits::{Exceeded, Limits, MAX_VALUES_PER_BYTE};
@@ -34,7 +34,7 @@ pub(crate) fn read_with_words(
     options: &ReadOptions,
     budget: &WorkBudget,
 ) -> Option<Result<Vec<Tree>, (YamlError, String)>> {
-    let mask = Mask::of(source.slice(span))?;
+    let mask = MaskedText::of(source.slice(span))?;
     let documents = read_text(source, span, &mask.text, options, budget);
     let documents: Result<Vec<Tree>, YamlError> = documents.into_iter().collect();
     Some(match documents {

@@ -13,12 +13,12 @@ const MARKS: RangeInclusive<char> = '\u{E000}'..='\u{F8FF}';
 const FILL: char = '_';
 
 /// A text with words instead of its expressions, byte for byte as long as before.
-pub(super) struct Mask<'t> {
+pub(super) struct MaskedText<'t> {
     pub(super) text: String,
     expressions: Vec<&'t str>,
 }
 
-impl<'t> Mask<'t> {
+impl<'t> MaskedText<'t> {
     /// `None` if the text has no expressions, too many, or the words already.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         if !text.contains("${") || text.contains(|char| MARKS.contains(&char)) {
@@ -78,18 +78,18 @@ fn length(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Mask;
+    use super::MaskedText;
 
     #[test]
     fn words_have_the_length_of_their_expressions() {
         for text in ["a: [${x}a, ${f({b = 1})}]", "${}${é}", "a ${x\n${y}"] {
-            let mask = Mask::of(text).unwrap();
+            let mask = MaskedText::of(text).unwrap();
             assert_eq!(mask.text.len(), text.len(), "{text}");
             assert!(!mask.text.contains("${y}") && !mask.text.contains("${}"), "{}", mask.text);
             assert_eq!(mask.restored(&mask.text), text);
         }
         for text in ["a", "$x", "${", "${x\n}", "\u{E000} ${x}"] {
-            assert!(Mask::of(text).is_none(), "{text}");
+            assert!(MaskedText::of(text).is_none(), "{text}");
         }
     }
 }

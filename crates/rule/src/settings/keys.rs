@@ -170,7 +170,7 @@ pub const ALL: [SettingKey; 15] = [
         "render",
         SettingShape::Boolean,
         "Render charts",
-        "Whether the Helm charts of the input are rendered with the helm on the PATH, as with `--render`.",
+        "Whether the Helm charts of the input are rendered with the helm on the PATH.",
     )
     .only(SettingScope::Terminal),
     SettingKey::new(
