@@ -99,7 +99,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let cluster = controller.as_ref().and_then(|one| Some(one.setting(CLUSTER_NAME).text()?.0)).or(in_values);
     let queues = queues(node, cluster, context);
     let Some(expected) = queues.iter().find(|queue| queue.is_for_karpenter) else { return };
-    if !queues.iter().all(|queue| is_certainly_other(name, &queue.name)) {
+    let is_other = |queue: &NamedQueue<'_>| {
+        if queue.is_for_karpenter {
+            is_certainly_other(name, &queue.name)
+        } else {
+            queue.name != name && !has_placeholder(&queue.name)
+        }
+    };
+    if !queues.iter().all(is_other) {
         return;
     }
     let message = format!(

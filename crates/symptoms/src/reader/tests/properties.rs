@@ -115,6 +115,8 @@ proptest! {
 
     #[test]
     fn a_document_is_found_where_it_would_be_in_a_file_of_its_own_lines(lines in 0_usize..5, text in "[ -~é😀]{0,30}") {
+        // A line with a key would be a part of the document.
+        prop_assume!(!text.starts_with(':'));
         let before = format!("x{text}\n").repeat(lines);
         let document = "apiVersion: v1\nkind: A\nmetadata:\n  name: é😀\n  labels: {a: b}\n";
         let all = format!("{before}{document}");
