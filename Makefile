@@ -11,7 +11,7 @@ POLICIES  ?= $(policy_dir)/monitor.yaml $(policy_dir)/kustomize/components/node-
 BENCH_PROFILE ?= host
 
 # $(call program,NAME): builds a program of the workspace and runs it. `--workspace --examples` selects the same features of
-# dependencies as `cargo test --workspace`, so that no task compiles a dependency again, above all the WebAssembly host.
+# dependencies as `cargo test --workspace`. Then no task compiles a dependency again, above all the WebAssembly host.
 target        := $(or $(CARGO_TARGET_DIR),target)
 build          = $(CARGO) build --quiet --locked --workspace --examples $(1:%=--bin %)
 program        = $(call build,$(1)) && $(target)/debug/$(1)

@@ -201,7 +201,7 @@ impl CheckRun<'_> {
     }
 
     /// The origin of a file that is read beside the inputs. Only a template with objects is written back, and only within the folder of
-    /// an input, so that no link leads out of it.
+    /// an input: a link may not lead out of it.
     fn origin_beside(&self, file: &File, inputs: &[TextOrigin]) -> TextOrigin {
         let path = self.config.base.path(Path::new(file.source.name()));
         let holds = |folder: &&PathBuf| match (std::path::absolute(&path), std::path::absolute(folder)) {

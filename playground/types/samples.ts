@@ -153,7 +153,7 @@ export const upgraded: Report = {
       "help": "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time",
       "kind": "EC2NodeClass",
       "line": 5,
-      "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted",
+      "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted",
       "name": "default",
       "namespace": "",
       "offset": 191,

@@ -50,7 +50,7 @@ pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The objects of files that replace objects of a cluster, the new ones, and those that an AdmissionReview deletes.
+/// The objects of files that replace objects of a cluster, the new ones, and the ones that an AdmissionReview deletes.
 struct Wanted<'d> {
     deleted: BTreeSet<ObjectName<'d>>,
     by_name: BTreeMap<ObjectName<'d>, Object<'d>>,

@@ -61,6 +61,13 @@ fn change(
     ControllerChange { cluster: String::new(), subject, old, new, effect, message: message.into() }
 }
 
+/// Whether every controller in a cluster turns a feature gate off.
+pub(super) fn is_gate_off(cluster: &[Object<'_>], gate: &str) -> bool {
+    let controllers: Vec<Controller<'_>> =
+        cluster.iter().filter_map(|object| Controller::of(*object)).collect();
+    FeatureGates::of(&[], &controllers).is_off(gate)
+}
+
 /// The changed options and feature gates, if both sides show the controller.
 fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
     let (old, mut new) = (ControllerView::of(&scope.old), ControllerView::of(&scope.new));

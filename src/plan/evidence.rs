@@ -1,4 +1,4 @@
-//! What the status of a NodeClaim and of its EC2NodeClass shows about drift.
+//! Drift that the status of a NodeClaim and of its EC2NodeClass shows.
 
 use drift::{DriftReason, FieldChange};
 use karpenter::labels;
@@ -9,8 +9,8 @@ use values::placeholder::has_placeholder;
 const IMAGES: &str = "spec.amiSelectorTerms";
 const SUBNETS: &str = "spec.subnetSelectorTerms";
 
-/// The reason for which a node has drifted, as the status shows, before Karpenter has said so: its image or the subnets of its zone are no
-/// longer among those of the EC2NodeClass. The status says nothing about selector terms that change.
+/// The reason for which a node has drifted, as the status shows, before Karpenter has said so: the EC2NodeClass no
+/// longer has its image, or a subnet in its zone. The status says nothing about selector terms that change.
 ///
 /// Source: `isAMIDrifted` and `isSubnetDrifted` in pkg/cloudprovider/drift.go of aws/karpenter-provider-aws at v1.14.1.
 pub(super) fn shown_drift<'d>(

@@ -231,7 +231,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         let settings = settings_at(options, releases.after);
         let held = pods::holding(pair.new, &settings);
         plan.answer.pods.holding.extend(held.texts);
-        // A drifted node goes in spite of its pods if its NodeClaim has a terminationGracePeriod, which is that of the old NodePool.
+        // A drifted node goes even with such pods if its NodeClaim has the terminationGracePeriod of the old NodePool.
         let rolls = |pool: &NodePool<'_>| {
             let is_named =
                 |one: &PlannedPool| one.name == pool.object().name() && one.effect >= Effect::Unknown;
@@ -387,7 +387,7 @@ fn add_scope(
     Ok(())
 }
 
-/// The releases before and after, with what is assumed. The answer has those of the first cluster.
+/// The releases before and after, with assumptions. The answer has the releases of the first cluster.
 fn releases_of(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Releases {
     let deduced = |side: PlanSide<'_>| release_of(&options.settings, &side.cluster.files);
     let (old, new) = (deduced(pair.old), deduced(pair.new));

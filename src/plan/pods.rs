@@ -72,12 +72,12 @@ fn placed(
     Ok(tried.collect())
 }
 
-/// What holds up the drain of nodes.
+/// Pods and PodDisruptionBudgets that hold up the drain of nodes.
 #[derive(Debug, Default)]
 pub(super) struct HeldDrains {
     /// Sentences about the pods and PodDisruptionBudgets, in the words of the rules.
     pub(super) texts: Vec<String>,
-    /// The names of those that never let a node go.
+    /// The names of the ones that never let a node go.
     pub(super) keeping: Vec<String>,
 }
 

@@ -145,11 +145,11 @@ fn text(reason: &RollReason<'_>, release: Release) -> String {
         RollReason::Drain(reason) => words::drain_reason(reason, &clock),
         RollReason::Budget(0) => "the budgets of the NodePool allow no disruption".to_owned(),
         RollReason::Budget(1) => {
-            "the budgets of the NodePool allow no disruption: a node that is not ready or going counts"
+            "the budgets of the NodePool allow no disruption, because a node that is not ready or is being deleted counts"
                 .to_owned()
         }
         RollReason::Budget(count) => format!(
-            "the budgets of the NodePool allow no disruption: {count} nodes that are not ready or going count"
+            "the budgets of the NodePool allow no disruption, because {count} nodes that are not ready or are being deleted count"
         ),
         RollReason::NoPlace(message) if message.is_empty() => "pods of the node find no place".to_owned(),
         RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),

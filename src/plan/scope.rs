@@ -15,7 +15,7 @@ use super::older::is_older;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
-/// can change nodes; if these are too many, the shared objects are a scope of their own.
+/// can change nodes; if these are too many, the shared objects are a separate scope.
 const MAX_OBJECTS: usize = 200_000;
 
 /// Largest number of scopes whose pods are placed and whose instance types are counted.
@@ -33,7 +33,7 @@ pub(super) struct PlanScope<'d> {
     pub(super) new: Vec<Object<'d>>,
     /// The reasons why a built object is not known for certain, by its place.
     pub(super) unresolved: BTreeMap<PlaceKey<'d>, &'d str>,
-    /// Whether all objects are here, not only those that can change nodes.
+    /// Whether all objects are here, not only objects that can change nodes.
     pub(super) is_whole: bool,
 }
 
@@ -264,7 +264,7 @@ impl<'o, 'd> ByKey<'o, 'd> {
         self
     }
 
-    /// The objects that a key sees: its own, and those of the folders around it. Of a name that repeats there, the nearest object
+    /// The objects that a key sees: its own, and the objects of the folders around it. Of a name that repeats there, the nearest object
     /// counts, and of several in one file the last, which `kubectl apply` applies last.
     fn visible_to(&self, key: Option<&str>) -> Vec<&'o SideObject<'d>> {
         let mut seen = BTreeSet::new();

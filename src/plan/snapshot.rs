@@ -18,6 +18,7 @@ use objects::placeholders::has_placeholder_below;
 use values::timestamp::Timestamp;
 
 use super::change::{PlanChange, set_effect};
+use super::controller::is_gate_off;
 use super::evidence::{has_listed_image, shown_drift};
 use super::scope::PlanScope;
 use super::stamped::{HashDrift, StampedObject, drifted};
@@ -87,7 +88,7 @@ pub(super) struct DecidedNode<'d> {
     pub(super) answer: PlannedNode,
 }
 
-/// What decides about the drift of the nodes.
+/// Facts that decide about the drift of the nodes.
 pub(super) struct DriftFacts<'f, 'd> {
     pub(super) scope: &'f PlanScope<'d>,
     pub(super) changes: &'f [PlanChange<'d>],
@@ -119,7 +120,7 @@ impl<'d> DriftFacts<'_, 'd> {
     ///
     /// Source: pkg/controllers/static/deprovisioning/controller.go of kubernetes-sigs/karpenter at v1.14.1.
     pub(super) fn surplus(&self) -> usize {
-        if !Releases::since(8).contains(self.release) {
+        if !Releases::since(8).contains(self.release) || is_gate_off(&self.scope.old, "StaticCapacity") {
             return 0;
         }
         let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -159,7 +160,7 @@ impl<'d> DriftFacts<'_, 'd> {
         self.scope.old.iter().copied().filter(move |object| object.is(Kind::NODE_CLAIM) && !is_going(object))
     }
 
-    /// Decides about each NodeClaim of the cluster. Those that stay are left out.
+    /// Decides about each NodeClaim of the cluster. NodeClaims that stay are left out.
     pub(super) fn decide(&self) -> Vec<DecidedNode<'d>> {
         let by_name = |objects: &[Object<'d>], kind: Kind| -> BTreeMap<&'d str, Object<'d>> {
             objects.iter().filter(|object| object.is(kind)).map(|object| (object.name(), *object)).collect()
@@ -272,7 +273,7 @@ impl<'d> DriftFacts<'_, 'd> {
                 _ => {}
             }
         }
-        // What Karpenter has decided about facts that do not change stays.
+        // Karpenter keeps its decision about facts that do not change.
         let known = drifted(question.node_claim).and_then(|condition| dynamic_reason(condition.reason));
         match (known, possible) {
             (_, Some(reason)) => Outcome::May(reason),

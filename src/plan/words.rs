@@ -80,13 +80,13 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
         } else if fields.is_empty() {
             String::new()
         } else {
-            format!(": {}", listed(&fields, "").trim_end())
+            format!(": {}", listed(&fields))
         };
         format!("{what} EC2NodeClass {} (the input has no NodePool that uses it){causes}", change.name)
     })
 }
 
-/// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that keep nodes for ever.
+/// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that never let a node go.
 pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     let mut parts = Vec::new();
     for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
@@ -115,7 +115,7 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     parts.join("; ")
 }
 
-/// What lets no node go.
+/// The objects that let no node go, in words.
 fn never(answer: &PlanAnswer, keeping: &[String]) -> Option<String> {
     let pools = answer.node_pools.iter().filter(|pool| pool.never);
     let causes: Vec<String> = pools
@@ -123,7 +123,7 @@ fn never(answer: &PlanAnswer, keeping: &[String]) -> Option<String> {
         .chain(keeping.iter().cloned())
         .collect();
     let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
-    (!causes.is_empty()).then(|| format!("nodes are never replaced: {}", listed(&causes, "").trim_end()))
+    (!causes.is_empty()).then(|| format!("nodes are never replaced: {}", listed(&causes)))
 }
 
 /// Whether a change may replace nodes, and no field of the object says how: the object or the file could not be compared, or the
@@ -197,17 +197,19 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts) -> String {
     }
     if !waiting.is_empty() {
         let horizon = about(facts.horizon);
-        let are = are(waiting.len(), "does", "do");
-        parts.push(format!("{are} not start in the {horizon} of the forecast{}", obstacles(&waiting)));
+        let nodes = counted(waiting.len(), "node");
+        let obstacles = obstacles(&waiting);
+        parts.push(format!(
+            "the replacement of {nodes} does not start within the {horizon} of the forecast{obstacles}"
+        ));
     }
     if !never.is_empty() {
         let are = are(never.len(), "is", "are");
         parts.push(format!("{are} never replaced{}", obstacles(&never)));
     }
     if !stuck.is_empty() {
-        let drains =
-            if stuck.len() == 1 { "1 node never ends" } else { &format!("{} nodes never ends", stuck.len()) };
-        parts.push(format!("the drain of {drains}{}", obstacles(&stuck)));
+        let nodes = counted(stuck.len(), "node");
+        parts.push(format!("the drain of {nodes} never ends{}", obstacles(&stuck)));
     }
     if let Some(first) = facts.expiring.iter().min() {
         let expire = are(facts.expiring.len(), "expires before it is", "expire before they are");
@@ -253,7 +255,7 @@ fn obstacles(nodes: &[&PlannedNode]) -> String {
     };
     let found: BTreeSet<String> = nodes.iter().filter_map(first).collect();
     let found: Vec<&str> = found.iter().map(String::as_str).collect();
-    if found.is_empty() { String::new() } else { format!(": {}", listed(&found, "").trim_end()) }
+    if found.is_empty() { String::new() } else { format!(": {}", listed(&found)) }
 }
 
 /// The time of the rollouts, such as ` in about 5 h (Sat 22:00 to Sun 03:10 UTC)`.
@@ -270,7 +272,7 @@ fn period(replaced: &[&PlannedNode], facts: &NodeFacts) -> String {
         (Some(start), _) => {
             let horizon = about(facts.horizon);
             format!(
-                " from {} UTC, and not all of them in the {horizon} of the forecast",
+                " from {} UTC, some of them not within the {horizon} of the forecast",
                 short(start, facts.at)
             )
         }
@@ -321,7 +323,8 @@ fn nothing(answer: &PlanAnswer) -> String {
     } else if acts.is_empty() {
         return format!("no node is replaced{lost}");
     } else {
-        format!("{} at once", listed(&acts, if acts.len() == 1 { "acts" } else { "act" }))
+        let verb = if acts.len() == 1 { "acts" } else { "act" };
+        format!("{} {verb} at once", listed(&acts))
     };
     format!("no node is replaced: {rest}{lost}")
 }
@@ -372,13 +375,13 @@ fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String
             causes.push(subject);
         }
     }
-    if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes, "").trim_end()) }
+    if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes)) }
 }
 
-/// Up to three texts, then a verb.
-fn listed(texts: &[&str], verb: &str) -> String {
+/// Up to three texts, and the number of the others.
+fn listed(texts: &[&str]) -> String {
     let more = texts.len().saturating_sub(MAX_NAMED);
     let shown = texts.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{shown}{rest} {verb}")
+    format!("{shown}{rest}")
 }

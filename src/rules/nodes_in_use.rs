@@ -67,7 +67,7 @@ struct KnownOwners<'d> {
     of_class: BTreeMap<(&'d str, &'d str, &'d str), OwnedNodes<'d>>,
 }
 
-/// What belongs to a NodePool or a node class.
+/// Objects that belong to a NodePool or a node class.
 #[derive(Default)]
 struct OwnedNodes<'d> {
     claims: Vec<Object<'d>>,

@@ -167,7 +167,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
        = applies to: Karpenter since 1.9
        = explain: karpwarden explain iam-policies-split
 
-    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted
+    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted
      --> nodes.yaml:4:18
       |
     3 | kind: EC2NodeClass
@@ -266,7 +266,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
        = applies to: Karpenter since 1.9
        = explain: karpwarden explain iam-policies-split
 
-    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted
+    info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted
      --> nodes.yaml:4:18
       |
     3 | kind: EC2NodeClass

@@ -1,4 +1,4 @@
-//! What `karpwarden plan --snapshot` says about nodes that stay, wait or go otherwise.
+//! Sentences of `karpwarden plan --snapshot` about nodes that stay, wait or go for another reason.
 
 use serde_json::{Value, json};
 
@@ -141,16 +141,28 @@ fn fewer_replicas_remove_nodes() {
         pool["spec"].as_object_mut().unwrap().remove("disruption");
         pool
     };
-    let folder = changed(3, |items| {
+    let make_static = |items: &mut Vec<Value>| {
         for pool in each(items, "NodePool") {
             pool["spec"] = with_replicas(3)["spec"].clone();
         }
-    });
+    };
+    let folder = changed(3, make_static);
     let (text, status) = verdict(&folder, &with_replicas(1), "replaces");
     assert_eq!(text, "removes 2 of 3 nodes: spec.replicas");
     assert_eq!(status, 1);
     let (text, _) = verdict(&folder, &with_replicas(4), "replaces");
     assert_eq!(text, "no node is replaced: spec.replicas acts at once");
+    let without_gate = changed(3, |items| {
+        make_static(items);
+        items.push(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "karpenter", "namespace": "kube-system"},
+            "spec": {"template": {"spec": {"containers": [{
+                "name": "controller", "image": "public.ecr.aws/karpenter/controller:1.14.1",
+                "env": [{"name": "FEATURE_GATES", "value": "StaticCapacity=false"}],
+            }]}}},
+        }));
+    });
+    assert_eq!(verdict(&without_gate, &with_replicas(1), "replaces"), ("no node is replaced".to_owned(), 0));
 
     let files = Folder::with(&[
         ("old/pool.yaml", &with_replicas(3).to_string()),
@@ -201,6 +213,6 @@ fn nodes_that_use_up_a_budget_are_counted() {
     });
     let (text, _) = verdict(&folder, &pool("b"), "none");
     let because = json_of(&folder, &["pool.yaml"])["nodes"][0]["because"].to_string();
-    assert!(text.contains("do not start in the 30 days of the forecast"), "{text}");
-    assert!(because.contains("a node that is not ready or going counts"), "{because}");
+    assert!(text.contains("does not start within the 30 days of the forecast"), "{text}");
+    assert!(because.contains("a node that is not ready or is being deleted counts"), "{because}");
 }

@@ -1,4 +1,4 @@
-//! What `karpwarden plan` says of a change: values, sentences, refusals, assumptions, and nodes that are never replaced.
+//! Words of `karpwarden plan`: values, sentences, refusals, assumptions, and nodes that are never replaced.
 
 use serde_json::{Value, json};
 

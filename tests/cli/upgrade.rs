@@ -169,7 +169,7 @@ fn begins_with_the_steps_in_the_order_of_the_path() {
 
     ### Good to know
 
-    - the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
+    - the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
     - the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it ([nodeclass-hash-changes](https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes); `class.yaml:3`)
 
     ### Nodes

@@ -117,7 +117,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What sets the exit status to 1.
+    /// Outcome that sets the exit status to 1.
     #[arg(
         long,
         value_name = "WHAT,…",

@@ -10,7 +10,7 @@ pub(super) struct Rendering {
     text: String,
 }
 
-/// What one template makes.
+/// Output of one template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RenderedPart<'r> {
     /// The path of the template in the folder of the chart.
@@ -34,7 +34,7 @@ impl HelmFailure {
         matches!(self, Self::NotStarted(_))
     }
 
-    /// What the report says about a chart.
+    /// The remark of the report about a chart.
     pub(super) fn remark(&self, folder: &str, values: Option<&str>) -> String {
         let with = values.map(|values| format!(" --values {values}")).unwrap_or_default();
         match self {

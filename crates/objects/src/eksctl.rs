@@ -1,4 +1,4 @@
-//! What eksctl installs for the section `karpenter` of its configuration file: the controller, the role of nodes, and the queue.
+//! The parts that eksctl installs for the section `karpenter` of its configuration file: the controller, the role of nodes, and the queue.
 //!
 //! Sources: userdocs/src/usage/eksctl-karpenter.md, pkg/actions/karpenter/create.go, pkg/karpenter/karpenter.go and
 //! pkg/cfn/builder/karpenter.go of eksctl-io/eksctl.

@@ -188,7 +188,7 @@ impl<'d> NodeAccess<'d> {
 pub const NOT_FOR_NODES: [&str; 5] = ["STANDARD", "EC2", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX"];
 
 /// The names of the roles of eksctl's node groups. EKS creates the access entry for the role of a managed node group, and eksctl
-/// for the role of its own (`CreateAccessEntry` in the Amazon EKS API Reference).
+/// for its role (`CreateAccessEntry` in the Amazon EKS API Reference).
 fn roles_of_node_groups(object: Object<'_>) -> impl Iterator<Item = &str> {
     let lists = [&["managedNodeGroups"], &["nodeGroups"]];
     let groups = lists.into_iter().filter(move |_| object.is(CLUSTER_CONFIG));

@@ -62,7 +62,7 @@ const INPUTS: [PlanInput; 6] = [
     ("workload", "workloads", |object| object.pod().is_some()),
 ];
 
-/// Whether an object among those that hold policies is no queue, and no module whose policy is not visible.
+/// Whether an object that may hold policies is no queue, and no module, whose policy is not visible.
 fn holds_no_other(object: Object<'_>) -> bool {
     object.form() != Form::Module && CreatedQueue::of(object).is_none()
 }

@@ -151,7 +151,7 @@ fn may_reach_objects(text: &str) -> bool {
 fn is_evaluated(file: &File) -> bool {
     file.documents.iter().any(|document| match document {
         Document::Read(tree) => tree.is_assembled(),
-        // Other files have such documents for reasons of their own.
+        // Other files have such documents for other reasons, which must stay.
         Document::Unevaluated { .. } => {
             file.kind == FileKind::Plan
                 || (is_configuration(file.source.name()) && !file.source.text().is_empty())

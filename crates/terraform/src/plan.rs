@@ -83,7 +83,7 @@ struct Planned<'p> {
 }
 
 impl<'p> Planned<'p> {
-    /// The members of an object, with those that are known only later.
+    /// The members of an object, including members that are known only later.
     fn members(self) -> Vec<(&'p str, Self)> {
         let members = |node: Option<Node<'p>>| -> BTreeMap<&'p str, Node<'p>> {
             let members = node.filter(|node| node.is_mapping()).into_iter().flat_map(Node::children);

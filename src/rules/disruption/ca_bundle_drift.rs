@@ -56,7 +56,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if context.inventory.objects_of(Kind::NODE_CLASS).next() != Some(object) {
         return;
     }
-    let message = "the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted";
+    let message = "the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted";
     let help = "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time";
     findings.push(Finding::new(&RULE, Place::value(object.root()), message).help(help));
 }
@@ -78,7 +78,7 @@ metadata:
           4 |   name: a
             |         ^
         info EC2NodeClass/a  [since 1.12]
-          the hash of every EC2NodeClass now includes the cluster's CA bundle, so that another bundle replaces every node; the upgrade guide says the same of the upgrade, but Karpenter writes the new hash into each NodeClaim that has not drifted
+          the hash of every EC2NodeClass now includes the cluster's CA bundle: another bundle replaces every node; the upgrade itself does not, because Karpenter writes the new hash into each NodeClaim that has not drifted
           help: check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
         ");
         let two = format!("{CLASS}---\n{}", CLASS.replace("name: a", "name: b"));

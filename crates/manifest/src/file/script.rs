@@ -103,7 +103,7 @@ fn without_indent(line: &str, indent: usize) -> &str {
     line.get(spaces..).unwrap_or_default()
 }
 
-/// The names in the commands of a script, by their use. A name of a folder stands for the files in it.
+/// The names in the commands of a script, by their use. The name of a folder means all files in it.
 #[derive(Default)]
 struct FileUses<'t> {
     deleted: BTreeSet<&'t str>,

@@ -27,7 +27,7 @@ pub struct Tree {
     pub(super) nodes: Vec<NodeData>,
     pub(super) duplicates: Vec<DuplicateKey>,
     pub(super) comments: Vec<Comment>,
-    /// What is known of derived values. Most documents have none.
+    /// Facts about derived values. Most documents have no derived values.
     pub(super) derivations: Option<Box<Derivations>>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
@@ -45,7 +45,7 @@ pub struct Tree {
     pub(super) holds_document: HoldsDocument,
 }
 
-/// What is known of derived values.
+/// Facts about derived values.
 #[derive(Debug, Default)]
 pub(super) struct Derivations {
     /// Spellings of the values that are not strings.

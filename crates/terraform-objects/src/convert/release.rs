@@ -77,7 +77,7 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
 const MODULE_ARGUMENTS: [&str; 7] =
     ["chart", "chart_version", "namespace", "repository", "set", "set_sensitive", "values"];
 
-/// What a block says about a release.
+/// The facts of a block about a release.
 struct ReleaseArguments<'v> {
     resource: &'v ResourceInstance<'v>,
     label: &'v str,

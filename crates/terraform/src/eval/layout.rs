@@ -33,7 +33,7 @@ enum Token {
 enum Escapes {
     /// `$${` and `%%{` only.
     Templates,
-    /// Those and the ones with a backslash, of HCL and of JSON.
+    /// The same, and escapes with a backslash, of HCL and of JSON.
     Quoted,
     /// The same, in a text in which JSON escapes them again: a string within an expression within a string of JSON.
     Inner,

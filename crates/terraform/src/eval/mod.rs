@@ -33,7 +33,7 @@ pub(crate) use traversal::TraversalSteps;
 pub(crate) struct Evaluation<'e> {
     pub(crate) session: &'e EvaluationSession<'e>,
     pub(crate) scope: &'e NameScope<'e>,
-    /// What `var`, `local` and the other roots of references mean; none in a template file, which has its own variables.
+    /// The meaning of `var`, `local` and the other roots of references; `None` in a template file, which has its own variables.
     pub(crate) references: Option<&'e dyn References>,
     /// Folder of the module, a path from the root of the input.
     pub(crate) folder: &'e str,

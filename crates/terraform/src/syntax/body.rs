@@ -20,7 +20,7 @@ pub(crate) struct Declaration {
     /// The word and the labels; the last label in JSON.
     pub(crate) header: TextPlace,
     pub(crate) whole: TextPlace,
-    /// The body, then the bodies whose attributes and blocks replace those of the same name before.
+    /// The body, then the bodies whose attributes and blocks replace earlier ones of the same name.
     pub(crate) parts: Vec<Located<BodySyntax>>,
 }
 

@@ -215,7 +215,7 @@ pub(super) fn member<'o>(object: &'o Object, name: &str) -> Option<&'o Expressio
     object.iter().find(|(key, _)| name_of(key) == Some(name)).map(|(_, value)| value.expr())
 }
 
-/// What the bytes of a JSON text are part of.
+/// Part of a JSON text to which a byte belongs.
 enum Within {
     /// A string: literals, and templates.
     Template,

@@ -139,7 +139,7 @@ impl ModuleSyntax {
             "variable" => self.variables.get_mut(name),
             "module" => self.modules.get_mut(name),
             "resource" | "data" | "ephemeral" => base.and_then(|base| self.blocks.get_mut(base)),
-            // What a provider is set to, and what a version requires, is not evaluated.
+            // The settings of providers, and the requirements on versions, are not evaluated.
             _ => return,
         };
         let Some(base) = base else {

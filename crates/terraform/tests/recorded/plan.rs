@@ -92,7 +92,7 @@ fn a_plan_has_the_values_before_it() {
 fn a_state_has_its_values() {
     let state = read(STATE, PlannedSide::After);
     let before = read(UPDATE, PlannedSide::Before);
-    // Terraform lists the resources of a plan in another order than those of a state.
+    // Terraform lists resources in another order in a plan than in a state.
     let sorted = |configuration: &EvaluatedConfiguration| {
         let mut inputs: Vec<(String, String)> =
             inputs(configuration).into_iter().map(|(address, input)| (address.to_owned(), input)).collect();
