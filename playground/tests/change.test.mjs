@@ -200,18 +200,14 @@ onPage('names and values stay text, and the tab is accessible', async (page) => 
   await accessible(page, 'change');
 });
 
-onPage('a plan of 200 nodes takes less than 500 ms', async (page) => {
+onPage('follows one edit after another while the input holds 200 nodes', async (page) => {
   await start(page, POOL + cluster(200));
-  const times = [];
-  for (const text of [EDITED, EDITED.replace('compute', 'storage'), EDITED.replace('compute', 'web')]) {
-    const old = await page.locator('#change-time').textContent();
+  for (const text of [EDITED, EDITED.replace('compute', 'storage')]) {
     await paste(page, text + cluster(200));
-    await page.waitForFunction((old) => document.getElementById('change-time')?.textContent !== old, old);
     await says(page, /^Replaces 199 of 200 nodes/);
-    times.push(Number(await page.locator('#change-time').getAttribute('data-ms')));
+    await paste(page, POOL + cluster(200));
+    await says(page, /^No node is replaced/);
   }
-  const median = times.sort((one, other) => one - other)[1];
-  assert.ok(median < 500, times.join(' '));
 });
 
 onPage(
