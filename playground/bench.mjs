@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { dist, drop, opened as fileOpened, paste, visit } from './tests/browser.mjs';
+import { dist, drop, opened as fileOpened, paste, visit } from './tests/visit.mjs';
 import { EDITED, POOL, cluster as clusterOf } from './tests/change-input.mjs';
 
 const KIB = 1024;

@@ -15,7 +15,7 @@ spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
       requirements:
         - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.xlarge]}
-  limits: {cpu: 200}
+  limits: {cpu: 2000}
   disruption:
     consolidateAfter: 5m
     budgets:
@@ -24,7 +24,7 @@ spec:
 `;
 
 /** The same with another label, which is part of the hash, and other limits, which act at once. */
-export const EDITED = POOL.replace('team: platform', 'team: compute').replace('cpu: 200', 'cpu: 300');
+export const EDITED = POOL.replace('team: platform', 'team: compute').replace('cpu: 2000', 'cpu: 3000');
 
 /** `karpenter.sh/nodepool-hash` of the NodePool in Karpenter 1.14, as `karpwarden hash` prints it. */
 const HASH = '5448167955501246549';

@@ -66,7 +66,7 @@ onPage('loads the module when the tab opens, and compares with the text as it wa
   assert.equal(await page.locator('.before-name').textContent(), 'team.yaml, as opened');
   assert.deepEqual(await fields(page), [
     ['spec.template.metadata.labels.team', 'replaces every node', 'platform', 'compute'],
-    ['spec.limits', 'acts at once', '{"cpu":200}', '{"cpu":300}'],
+    ['spec.limits', 'acts at once', '{"cpu":2000}', '{"cpu":3000}'],
   ]);
   const expected = [
     [LABEL, 'replaces every node'],
@@ -91,7 +91,7 @@ onPage('plans again while typing, until the texts are equal', async (page) => {
   for (let index = 0; index < 'compute'.length; index++) await page.keyboard.press('Backspace');
   await page.keyboard.type('platform');
   await says(page, /^No node is replaced/);
-  assert.deepEqual(await fields(page), [['spec.limits', 'acts at once', '{"cpu":200}', '{"cpu":300}']]);
+  assert.deepEqual(await fields(page), [['spec.limits', 'acts at once', '{"cpu":2000}', '{"cpu":3000}']]);
 });
 
 onPage('a button of a changed field selects its line', async (page) => {
