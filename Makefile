@@ -35,9 +35,18 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 	$(CARGO) test --locked
 
 .PHONY: test
-test: setup modules ## Run every test, including those in a browser; installs what they need
+test: setup npm-packages ## Run every test, including those in a browser; installs what they need
+	@$(call build,karpwarden-playground-assemble)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync build=: test-programs modules playground-dist playground-package
 	$(CARGO) test --locked --workspace
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync playground-test
+	@$(drive-page)
+
+# The longest step of a module uses one core, so `make test` compiles the tests beside it. Cargo locks its folder meanwhile, so `build=:`
+# leaves out the programs that build modules, which are built before.
+.PHONY: test-programs
+test-programs:
+	@printf '%s\n' '==> the tests'
+	@$(CARGO) test --quiet --locked --workspace --no-run
 
 .PHONY: ready
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
@@ -216,6 +225,8 @@ $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
 	@touch $@
 
+drive-page = cd $(page) && $(NPM) test --silent && cd package && $(NODE) --test
+
 # $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
 define build-web
 	@$(xtask) module $(1:karpwarden-%=%)
@@ -257,8 +268,7 @@ playground-package: playground-engine ## Assemble the npm package in playground/
 
 .PHONY: playground-test
 playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package in Node
-	@cd $(page) && $(NPM) test --silent
-	@cd $(page)/package && $(NODE) --test
+	@$(drive-page)
 
 .PHONY: growth
 growth: counted.wasm ## Make the example of every rule longer, and find those whose check takes more than n log n
