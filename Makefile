@@ -35,11 +35,12 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 	$(CARGO) test --locked
 
 .PHONY: test
-test: setup npm-packages ## Run every test, including those in a browser; installs what they need
+test: setup npm-packages vscode-packages ## Run every test, including those in a browser; installs what they need
 	@$(call build,karpwarden-playground-assemble)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync build=: test-programs modules playground-dist playground-package
 	$(CARGO) test --locked --workspace
 	@$(drive-page)
+	@$(test-extension)
 
 # The longest step of a module uses one core, so `make test` compiles the tests beside it. Cargo locks its folder meanwhile, so `build=:`
 # leaves out the programs that build modules, which are built before.
@@ -56,31 +57,34 @@ setup: ## Install what the tests need and this machine lacks: WebAssembly target
 	@$(xtask) setup
 
 .PHONY: fmt
-fmt: npm-packages ## Format every crate and the code of the page
+fmt: npm-packages ## Format every crate, and the code of the page and of the extension for VS Code
 	$(CARGO) fmt --all
 	cd $(floor_dir) && $(CARGO) fmt
 	cd fuzz && $(CARGO) fmt
 	cd crates/manifest/fuzz && $(CARGO) fmt
 	cd $(page) && $(NPM) run --silent fmt
+	cd $(extension) && $(NPM) run --silent fmt
 
 .PHONY: fmt-check
-fmt-check: npm-packages ## Check the formatting of every crate and of the code of the page
+fmt-check: npm-packages ## Check the formatting of every crate, of the page and of the extension for VS Code
 	$(CARGO) fmt --all --check
 	cd $(floor_dir) && $(CARGO) fmt --check
 	cd fuzz && $(CARGO) fmt --check
 	cd crates/manifest/fuzz && $(CARGO) fmt --check
 	cd $(page) && $(NPM) run --silent fmt-check
+	cd $(extension) && $(NPM) run --silent fmt-check
 
 # The fuzz targets compile with the stable compiler, but only run with nightly. The variable leaves out libFuzzer itself, which is
 # in C++: nothing is linked here.
 lint-fuzz = CUSTOM_LIBFUZZER_PATH=./unused $(CARGO) clippy --locked --no-deps --target-dir $(target)
 
 .PHONY: lint
-lint: npm-packages ## Lint every crate and the code of the page; a warning is an error
+lint: npm-packages vscode-packages ## Lint every crate, the page and the extension for VS Code; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(lint-fuzz) --manifest-path fuzz/Cargo.toml -- -D warnings
 	$(lint-fuzz) --manifest-path crates/manifest/fuzz/Cargo.toml -- -D warnings
 	cd $(page) && $(NPM) run --silent lint
+	cd $(extension) && $(NPM) run --silent lint
 
 # $(call if-installed,COMMAND,HOW TO INSTALL IT,LINE): runs a line if its command is installed.
 if-installed = @if command -v $(1) >/dev/null; then $(3); else printf '%s\n' 'skipped: $(1) is not installed ($(2))'; fi
@@ -211,18 +215,21 @@ NPM  ?= npm
 PORT ?= 8080
 
 page        := playground
+extension   := editors/vscode
 assemble     = $(call program,karpwarden-playground-assemble)
 
 .PHONY: npm chromium
 npm chromium:
 	@$(xtask) setup $@
 
-.PHONY: npm-packages
+.PHONY: npm-packages vscode-packages
 npm-packages: $(page)/node_modules/.package-lock.json
+vscode-packages: $(extension)/node_modules/.package-lock.json
 
-$(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
-	@printf '%s\n' '==> npm ci'
-	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
+# The packages of the extension have scripts that fetch programs, which packing does not need.
+%/node_modules/.package-lock.json: %/package-lock.json | npm
+	@printf '%s\n' '==> npm ci in $*'
+	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension),$*),--ignore-scripts)
 	@touch $@
 
 drive-page = cd $(page) && $(NPM) test --silent && cd package && $(NODE) --test
@@ -283,3 +290,18 @@ playground-clean:
 	rm -rf $(page)/build $(page)/dist $(page)/node_modules $(page)/screenshots
 
 clean: playground-clean
+
+# ---- The extension for VS Code --------------------------------------------------------------------------------------
+
+build-extension = cd $(extension) && $(NPM) run --silent check && $(NPM) run --silent build
+test-extension  = $(build-extension) && $(NPM) test --silent
+
+.PHONY: vscode
+vscode: annotated-policy.wasm playground-engine playground-placement npm-packages vscode-packages ## Pack the extension for VS Code, desktop and web, as editors/vscode/karpwarden.vsix
+	@$(build-extension) && $(NPM) run --silent pack
+
+.PHONY: vscode-clean
+vscode-clean:
+	rm -rf $(extension)/build $(extension)/node_modules $(extension)/screenshots $(extension)/*.vsix
+
+clean: vscode-clean

@@ -1,6 +1,5 @@
 // The Admission tab: runs the policy module and shows what kubectl prints.
 
-import type { App } from './app.ts';
 import type { Reviewed, PolicyInfo } from './admission-worker.ts';
 import type { HostCall } from './cluster/inventory.ts';
 import { at, isObject, textAt } from './cluster/json.ts';
@@ -9,8 +8,10 @@ import { type Operation, admissionRequest } from './cluster/request.ts';
 import { matchesRules, webhookOf } from './cluster/server.ts';
 import { copy, count, h, icon } from './dom.ts';
 import { install } from './install.ts';
+import { pinnedRelease } from './pins.ts';
 import { policySettings } from './state.ts';
-import type { Json, ListedObject, Refusal, Report } from './types.ts';
+import type { Json, ListedObject, Refusal } from './types.ts';
+import type { ViewHost } from './view-host.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
 
@@ -30,7 +31,7 @@ export class AdmissionView {
   #connected = true;
   #latest = 0;
 
-  constructor(private readonly app: App) {}
+  constructor(private readonly app: ViewHost) {}
 
   async render(view: HTMLElement): Promise<void> {
     const { app } = this;
@@ -355,15 +356,6 @@ export class AdmissionView {
 
 function terminal(pre: HTMLElement): HTMLElement {
   return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
-}
-
-/** The release that a file or its nearest folder pins. A pin without a version means that the pins there disagree. */
-function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
-  const holds = (folder: string) => folder === '' || folder === file || file.startsWith(`${folder}/`);
-  const [nearest] = pins
-    .filter(({ folder }) => holds(folder))
-    .sort((one, other) => other.folder.length - one.folder.length);
-  return nearest?.version ? nearest.checkedAs : undefined;
 }
 
 /** The installed policy that the API server asks about an object. */

@@ -4,6 +4,7 @@ import type { AdmissionMethods } from './admission-worker.ts';
 import type { Editor, EditorListener, LineEffect } from './editor.ts';
 import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
+import type { ViewHost } from './view-host.ts';
 import { WorkerClient, WorkerStopped } from './worker-client.ts';
 import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
 import type {
@@ -46,7 +47,7 @@ type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection' | 'diagnosis'
 
 const copies = (files: readonly SourceFile[]): SourceFile[] => files.map(({ name, text }) => ({ name, text }));
 
-export class App {
+export class App implements ViewHost {
   readonly engine = new WorkerClient<EngineMethods>(ENGINE_WORKER);
   readonly reader = new WorkerClient<SymptomMethods>(SYMPTOMS_WORKER);
   readonly admission = new WorkerClient<AdmissionMethods>(ADMISSION_WORKER);

@@ -1,7 +1,7 @@
 // The Change tab: what an edit does to the nodes. Loaded when the tab opens.
 
 import style from '../change.css';
-import type { App, DatedFile } from './app.ts';
+import type { DatedFile } from './app.ts';
 import { assumedList } from './assumed.ts';
 import { BEFORE, BeforeEditor } from './change-before.ts';
 import { EFFECTS, isStronger } from './change-effects.ts';
@@ -16,6 +16,7 @@ import { redraw } from './redraw.ts';
 import { isLog } from './state.ts';
 import { utcTime } from './times.ts';
 import type { Effect, PlanAnswer } from './types.ts';
+import type { ViewHost } from './view-host.ts';
 import './week-style.ts';
 import { WorkerStopped } from './worker-client.ts';
 
@@ -45,7 +46,7 @@ export class ChangeView {
   #problem = '';
   #ms = 0;
 
-  constructor(private readonly app: App) {
+  constructor(private readonly app: ViewHost) {
     this.#before = new BeforeEditor(
       () => app.opened,
       () => void this.#plan(),

@@ -1,7 +1,6 @@
 // The Disruption tab: when Karpenter may disrupt nodes, and what blocks each node. Loaded when the tab opens.
 
 import './week-style.ts';
-import type { App } from './app.ts';
 import { assumedList } from './assumed.ts';
 import { nodeList } from './disruption-nodes.ts';
 import { weekOf } from './disruption-week.ts';
@@ -11,6 +10,7 @@ import { placementWorker } from './placement-client.ts';
 import { redraw } from './redraw.ts';
 import { utcTime } from './times.ts';
 import type { DisruptionOverview, FieldPlace, SourceFile } from './types.ts';
+import type { ViewHost } from './view-host.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit in milliseconds. */
@@ -65,7 +65,7 @@ export class DisruptionView {
   #problem = '';
   #ms = 0;
 
-  constructor(private readonly app: App) {
+  constructor(private readonly app: ViewHost) {
     const now = h('button', { type: 'button', class: 'small', id: 'disruption-now' }, 'Now');
     this.#tools.append(h('label', {}, 'From', this.#time, 'UTC'), now);
     this.#time.addEventListener('change', () => this.#choose(Date.parse(`${this.#time.value}Z`)));

@@ -1,16 +1,16 @@
 // Tip of a field in the editor: what changing it does to the nodes.
 
-import type { App } from './app.ts';
 import { EFFECTS } from './change-effects.ts';
 import { h, icon } from './dom.ts';
 import { message } from './message.ts';
+import type { ViewHost } from './view-host.ts';
 
 /** Time limit in milliseconds without progress; the first tip loads the engine. */
 const LIMIT = 20_000;
 
 /** Describes the effect of the field at an offset of a file; null if there is no field of Karpenter. */
 export async function fieldTip(
-  { engine }: App,
+  { engine }: Pick<ViewHost, 'engine'>,
   name: string,
   text: string,
   offset: number,

@@ -11,6 +11,7 @@ import { type Group, unplacedGroups } from './placement-pods.ts';
 import { ReplicaSlider } from './placement-replicas.ts';
 import { redraw } from './redraw.ts';
 import type { FieldPlace, IgnoredPodField, PoolObjection, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
+import type { ViewHost } from './view-host.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit of a simulation in milliseconds. */
@@ -113,7 +114,7 @@ export class PlacementView {
   #problem = '';
   #ms = 0;
 
-  constructor(private readonly app: App) {
+  constructor(private readonly app: ViewHost) {
     this.#replicas = new ReplicaSlider(() => void this.#simulate());
   }
 
@@ -351,7 +352,7 @@ let asked = '';
 let answer: Promise<TypesOfPool[]> = Promise.resolve([]);
 
 /** The instance types that the requirements of the current files leave. */
-function requirementsOf(app: App): Promise<TypesOfPool[]> {
+function requirementsOf(app: ViewHost): Promise<TypesOfPool[]> {
   const release = app.state.settings.karpenterVersion;
   const input = JSON.stringify([app.manifests, release]);
   if (input !== asked) {

@@ -1,0 +1,113 @@
+// The files at a commit, through VS Code's own Git extension.
+
+import { Uri, type WorkspaceFolder, extensions, window, workspace } from 'vscode';
+
+import type { SourceFile } from '../../../playground/package/answers';
+import { nameIn, uriIn } from './files.ts';
+
+/** The part of the API of the extension vscode.git, version 1, that is used here. */
+interface GitExtension {
+  getAPI(version: 1): { getRepository(uri: Uri): Repository | null };
+}
+interface Repository {
+  state: { workingTreeChanges: Change[]; untrackedChanges: Change[] };
+  show(ref: string, path: string): Promise<string>;
+  getCommit(ref: string): Promise<{ hash: string }>;
+  diffWith(ref: string): Promise<Change[]>;
+}
+interface Change {
+  uri: Uri;
+  originalUri: Uri;
+  renameUri: Uri | undefined;
+  status: number;
+}
+/** The status of a file that Git does not know. */
+const UNTRACKED = 7;
+
+export interface BaseFiles {
+  /** What the files are: a commit, or the saved texts. */
+  title: string;
+  files: SourceFile[];
+}
+
+/** The Git repository of a folder; undefined in a browser, which has no Git extension. */
+async function repositoryOf(folder: WorkspaceFolder): Promise<Repository | undefined> {
+  const extension = extensions.getExtension<GitExtension>('vscode.git');
+  if (!extension) return undefined;
+  const git = extension.isActive ? extension.exports : await extension.activate();
+  return git.getAPI(1).getRepository(folder.uri) ?? undefined;
+}
+
+/** Asks for a commit, and returns the function that reads the files there. Without Git the files are as they were saved. */
+export async function chooseBase(
+  folder: WorkspaceFolder,
+): Promise<((files: readonly SourceFile[]) => Promise<BaseFiles>) | undefined> {
+  const repository = await repositoryOf(folder).catch(() => undefined);
+  if (!repository) {
+    void window.showWarningMessage('There is no Git repository here, so the plan compares with the saved files.');
+    return (files) => savedFiles(folder, files);
+  }
+  const ref = await window.showInputBox({
+    title: 'Plan against Git',
+    prompt: 'Commit, branch or tag before the change',
+    value: workspace.getConfiguration('karpwarden', folder).get<string>('plan.base', 'HEAD'),
+    async validateInput(text) {
+      // Git takes what starts with a dash for an option.
+      if (!text.trim() || text.startsWith('-')) return 'Name a commit, branch or tag.';
+      return repository.getCommit(text).then(
+        () => undefined,
+        () => `Git knows no commit \`${text}\`.`,
+      );
+    },
+  });
+  if (ref === undefined) return undefined;
+  return async (files) => ({ title: ref, files: await filesAt(repository, ref, folder, files) });
+}
+
+/** The files at a commit: those that differ from it are read from Git. */
+async function filesAt(
+  repository: Repository,
+  ref: string,
+  folder: WorkspaceFolder,
+  files: readonly SourceFile[],
+): Promise<SourceFile[]> {
+  const changed = new Set<string>();
+  const { workingTreeChanges, untrackedChanges } = repository.state;
+  const untracked = [...workingTreeChanges, ...untrackedChanges].filter(({ status }) => status === UNTRACKED);
+  for (const { uri, originalUri, renameUri } of [...(await repository.diffWith(ref)), ...untracked]) {
+    for (const one of [uri, originalUri, renameUri]) {
+      if (one && workspace.getWorkspaceFolder(one)?.uri.toString() === folder.uri.toString())
+        changed.add(nameIn(folder, one));
+    }
+  }
+  for (const document of workspace.textDocuments) {
+    if (document.isDirty && workspace.getWorkspaceFolder(document.uri) === folder)
+      changed.add(nameIn(folder, document.uri));
+  }
+  const isKnown = (name: string) => files.some((file) => file.name === name);
+  // A deleted file counts if it is a manifest by its name.
+  const names = [...changed].filter((name) => isKnown(name) || /\.(ya?ml|json|tf|tofu)$/.test(name));
+  const old = await Promise.all(
+    names.map(async (name): Promise<SourceFile[]> => {
+      // A file that the commit does not have.
+      const text = await repository.show(ref, uriIn(folder, name).fsPath).catch(() => undefined);
+      return text === undefined ? [] : [{ name, text }];
+    }),
+  );
+  return [...files.filter(({ name }) => !changed.has(name)), ...old.flat()];
+}
+
+async function savedFiles(folder: WorkspaceFolder, files: readonly SourceFile[]): Promise<BaseFiles> {
+  const saved = files.map(async ({ name, text }): Promise<SourceFile[]> => {
+    const dirty = workspace.textDocuments.some(
+      ({ uri, isDirty }) => isDirty && uri.toString() === uriIn(folder, name).toString(),
+    );
+    if (!dirty) return [{ name, text }];
+    const bytes = await workspace.fs.readFile(uriIn(folder, name)).then(
+      (read) => read,
+      () => undefined,
+    );
+    return bytes ? [{ name, text: new TextDecoder().decode(bytes) }] : [];
+  });
+  return { title: 'the saved files', files: (await Promise.all(saved)).flat() };
+}
