@@ -300,8 +300,13 @@ test-extension  = $(build-extension) && $(NPM) test --silent
 vscode: annotated-policy.wasm playground-engine playground-placement npm-packages vscode-packages ## Pack the extension for VS Code, desktop and web, as editors/vscode/karpwarden.vsix
 	@$(build-extension) && $(NPM) run --silent pack
 
+# VS Code for browsers is a package of 60 MB, so `make test` is without it.
+.PHONY: vscode-test
+vscode-test: vscode $(extension)/tests/workbench/node_modules/.package-lock.json chromium ## Drive the packed extension in VS Code for browsers, in a real browser
+	@cd $(extension) && $(NPM) run --silent test-workbench
+
 .PHONY: vscode-clean
 vscode-clean:
-	rm -rf $(extension)/build $(extension)/node_modules $(extension)/screenshots $(extension)/*.vsix
+	rm -rf $(extension)/build $(extension)/node_modules $(extension)/tests/workbench/node_modules $(extension)/screenshots $(extension)/*.vsix
 
 clean: vscode-clean

@@ -4,6 +4,7 @@ import { type ExtensionContext, type LogOutputChannel, commands, window, workspa
 
 import { WorkspaceCheck } from './check.ts';
 import type { Engine, Platform } from './engine.ts';
+import { rememberFiles } from './git.ts';
 import { messageOf } from './message.ts';
 import { RulePages } from './rule-pages.ts';
 import { openSettings } from './settings-file.ts';
@@ -85,6 +86,7 @@ export async function activateWith(context: ExtensionContext, platform: Platform
       if (names.some((name) => change.affectsConfiguration(name))) void engine.restart();
     }),
   );
+  rememberFiles();
   await engine.restart();
 }
 

@@ -1,9 +1,9 @@
 // The files of a folder that may contain manifests, read through the editor, because a browser has no other way.
 
-import { type Uri, type WorkspaceFolder, RelativePattern, workspace } from 'vscode';
+import { FileType, RelativePattern, Uri, type WorkspaceFolder, workspace } from 'vscode';
 
 import type { SourceFile } from '../../../playground/package/answers';
-import { MAX_BYTES, MAX_FILES, PATTERN, SKIPPED_FOLDERS } from './limits.ts';
+import { MAX_BYTES, MAX_FILES, NAMES, PATTERN, SKIPPED, SKIPPED_FOLDERS } from './limits.ts';
 
 /** The name of a file in its folder. */
 export function nameIn(folder: WorkspaceFolder, uri: Uri): string {
@@ -25,13 +25,37 @@ export async function read(folder: WorkspaceFolder, uri: Uri): Promise<SourceFil
   }
 }
 
-/** The files on disk, and the number of those that were left out because there are too many or because they cannot be read. */
-export async function filesIn(folder: WorkspaceFolder): Promise<{ files: SourceFile[]; omitted: number }> {
-  const found = await workspace.findFiles(
+/** File systems that VS Code itself searches. In others a search without a provider never ends. */
+const SEARCHABLE = ['file', 'vscode-remote'];
+
+const search = (folder: WorkspaceFolder) =>
+  workspace.findFiles(
     new RelativePattern(folder, PATTERN),
     new RelativePattern(folder, SKIPPED_FOLDERS),
     MAX_FILES + 1,
   );
+
+async function walk(root: Uri): Promise<Uri[]> {
+  const found: Uri[] = [];
+  const open = [root];
+  for (let folder = open.pop(); folder && found.length <= MAX_FILES; folder = open.pop()) {
+    const entries = await workspace.fs.readDirectory(folder).then(
+      (read) => read,
+      () => [],
+    );
+    for (const [name, type] of entries) {
+      const uri = Uri.joinPath(folder, name);
+      // A link to a folder may lead in circles.
+      if (type === FileType.Directory && !SKIPPED.includes(name)) open.push(uri);
+      else if (type & FileType.File && NAMES.test(name)) found.push(uri);
+    }
+  }
+  return found;
+}
+
+/** The files on disk, and the number of those that were left out because there are too many or because they cannot be read. */
+export async function filesIn(folder: WorkspaceFolder): Promise<{ files: SourceFile[]; omitted: number }> {
+  const found = SEARCHABLE.includes(folder.uri.scheme) ? await search(folder) : await walk(folder.uri);
   const read_ = await Promise.all(found.slice(0, MAX_FILES).map((uri) => read(folder, uri)));
   const files: SourceFile[] = [];
   let bytes = 0;

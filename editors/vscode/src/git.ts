@@ -3,7 +3,7 @@
 import { Uri, type WorkspaceFolder, extensions, window, workspace } from 'vscode';
 
 import type { SourceFile } from '../../../playground/package/answers';
-import { nameIn, uriIn } from './files.ts';
+import { filesIn, nameIn, uriIn } from './files.ts';
 
 /** The part of the API of the extension vscode.git, version 1, that is used here. */
 interface GitExtension {
@@ -30,6 +30,17 @@ export interface BaseFiles {
   files: SourceFile[];
 }
 
+/** The files at the start, by folder, where there is no Git. A browser saves each edit at once, so the saved files show no change. */
+const atStart = new Map<string, Promise<SourceFile[]>>();
+
+export function rememberFiles(): void {
+  if (extensions.getExtension('vscode.git')) return;
+  for (const folder of workspace.workspaceFolders ?? []) {
+    const files = filesIn(folder).then((read) => read.files);
+    atStart.set(folder.uri.toString(), files);
+  }
+}
+
 /** The Git repository of a folder; undefined in a browser, which has no Git extension. */
 async function repositoryOf(folder: WorkspaceFolder): Promise<Repository | undefined> {
   const extension = extensions.getExtension<GitExtension>('vscode.git');
@@ -44,8 +55,10 @@ export async function chooseBase(
 ): Promise<((files: readonly SourceFile[]) => Promise<BaseFiles>) | undefined> {
   const repository = await repositoryOf(folder).catch(() => undefined);
   if (!repository) {
-    void window.showWarningMessage('There is no Git repository here, so the plan compares with the saved files.');
-    return (files) => savedFiles(folder, files);
+    const first = atStart.get(folder.uri.toString());
+    const title = first ? 'the files at the start' : 'the saved files';
+    void window.showInformationMessage(`There is no Git repository here, so the plan compares with ${title}.`);
+    return async (files) => ({ title, files: (await first) ?? (await savedFiles(folder, files)) });
   }
   const ref = await window.showInputBox({
     title: 'Plan against Git',
@@ -97,7 +110,7 @@ async function filesAt(
   return [...files.filter(({ name }) => !changed.has(name)), ...old.flat()];
 }
 
-async function savedFiles(folder: WorkspaceFolder, files: readonly SourceFile[]): Promise<BaseFiles> {
+async function savedFiles(folder: WorkspaceFolder, files: readonly SourceFile[]): Promise<SourceFile[]> {
   const saved = files.map(async ({ name, text }): Promise<SourceFile[]> => {
     const dirty = workspace.textDocuments.some(
       ({ uri, isDirty }) => isDirty && uri.toString() === uriIn(folder, name).toString(),
@@ -109,5 +122,5 @@ async function savedFiles(folder: WorkspaceFolder, files: readonly SourceFile[])
     );
     return bytes ? [{ name, text: new TextDecoder().decode(bytes) }] : [];
   });
-  return { title: 'the saved files', files: (await Promise.all(saved)).flat() };
+  return (await Promise.all(saved)).flat();
 }

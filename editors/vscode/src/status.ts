@@ -34,7 +34,12 @@ export class Status implements Disposable {
   /** Called when an engine has started. */
   onStart: () => void = () => undefined;
   readonly #item = window.createStatusBarItem('karpwarden', StatusBarAlignment.Right, 90);
-  readonly #listener = window.onDidChangeActiveTextEditor(() => this.#draw());
+  readonly #listener = window.onDidChangeActiveTextEditor((editor) => {
+    // While a view has the focus, the file beside it stays the subject.
+    if (editor || window.visibleTextEditors.length === 0) this.#document = editor?.document;
+    this.#draw();
+  });
+  #document = window.activeTextEditor?.document;
   #engine = '';
   #failure = '';
   #reports: readonly [WorkspaceFolder, Report | null][] = [];
@@ -73,7 +78,7 @@ export class Status implements Disposable {
   }
 
   #draw(): void {
-    const document = window.activeTextEditor?.document;
+    const document = this.#document;
     if (!this.#failure && (!document || languages.match(SELECTOR, document) === 0)) {
       this.#item.hide();
       return;

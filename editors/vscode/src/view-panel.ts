@@ -42,6 +42,8 @@ interface Subject {
   active: string;
 }
 
+const isManifest = (name: string) => name !== CONFIG && !/(^|\/)\.(git)?ignore$/.test(name);
+
 type ReadBase = (files: readonly SourceFile[]) => Promise<BaseFiles>;
 
 export class ViewPanel {
@@ -171,15 +173,14 @@ export class ViewPanel {
       if (texts.has(name) || name === active) texts.set(name, document.getText());
     }
     const config = texts.get(CONFIG) ?? '';
-    const files = [...texts]
-      .filter(([name]) => name !== CONFIG && !/(^|\/)\.(git)?ignore$/.test(name))
-      .map(([name, text]) => ({ name, text }));
+    const files = [...texts].filter(([name]) => isManifest(name)).map(([name, text]) => ({ name, text }));
     this.#scope = scopeOf(files, active);
     this.#title();
     const own = within(files, this.#scope, active);
     if (this.#base) {
       const { title, files: before } = await this.#base(own);
-      this.#post({ type: 'base', title, files: within(before, this.#scope, active) });
+      const old = before.filter(({ name }) => isManifest(name));
+      this.#post({ type: 'base', title, files: within(old, this.#scope, active) });
     }
     this.#post({ type: 'files', files: own, config });
   }

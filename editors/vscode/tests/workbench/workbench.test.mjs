@@ -1,0 +1,231 @@
+// The packed extension in VS Code for browsers, in Chromium. Screenshots of each state are written to screenshots/, for people to look at.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { launch } from '../../../../playground/tests/visit.mjs';
+import { serveWorkbench } from './serve.mjs';
+
+const vsix = fileURLToPath(new URL('../../karpwarden.vsix', import.meta.url));
+const screenshots = new URL('../../screenshots/', import.meta.url);
+const example = (name) => readFileSync(new URL(`../../../../examples/${name}`, import.meta.url), 'utf8');
+
+const POOL = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: general
+spec:
+  template:
+    spec:
+      nodeClassRef:
+        group: karpenter.k8s.aws
+        kind: EC2NodeClass
+        name: default
+      requirements:
+        - key: karpenter.sh/capacity-type
+          operator: In
+          values: ["on-demand"]
+        - key: karpenter.k8s.aws/instance-cpu
+          operator: In
+          values: ["4"]
+`;
+const WEB = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  replicas: 6
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+        - name: web
+          image: nginx:1.27
+          resources:
+            requests: {cpu: "1", memory: 1Gi}
+`;
+const FILES = {
+  'karpwarden.yaml': 'karpenterVersion: "1.14"\n',
+  'prod/class.yaml': example('nodeclass-bad.yaml'),
+  'prod/pool.yaml': POOL,
+  'prod/web.yaml': WEB,
+};
+
+let browser;
+
+before(async () => {
+  mkdirSync(screenshots, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+/** Runs a test in a workbench with its own settings and size. */
+async function inWorkbench(settings, viewport, run) {
+  const server = await serveWorkbench(vsix, FILES, settings);
+  const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(30_000);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  // What a content policy refuses is an error of the console.
+  page.on('console', (line) => /Refused to|Content Security Policy/.test(line.text()) && errors.push(line.text()));
+  const requests = [];
+  page.on('request', (request) => requests.push(new URL(request.url())));
+  try {
+    await page.goto(server.address);
+    await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
+    await run(page);
+    const elsewhere = requests.filter(
+      ({ protocol, hostname }) => protocol.startsWith('http') && !hostname.endsWith('localhost'),
+    );
+    const resources = elsewhere.filter(({ hostname }) => !hostname.endsWith('.vscode-resource.vscode-cdn.net'));
+    assert.deepEqual(resources.map(String), [], 'requests to other hosts');
+    assert.deepEqual(errors, []);
+  } finally {
+    await page.close();
+    server.close();
+  }
+}
+
+const DESKTOP = { width: 1400, height: 850 };
+
+async function quickInput(page, key, text) {
+  await page.keyboard.press(key);
+  const input = page.locator('.quick-input-widget input[type=text]');
+  await input.waitFor();
+  await page.keyboard.type(text);
+  await page.locator('.quick-input-list .monaco-list-row.focused').waitFor();
+  await page.keyboard.press('Enter');
+}
+
+const command = (page, text) => quickInput(page, 'F1', `Karpwarden: ${text}`);
+
+async function open(page, name) {
+  const row = page.locator('.explorer-folders-view .monaco-list-row');
+  if ((await row.filter({ hasText: name }).count()) === 0) await row.filter({ hasText: 'prod' }).click();
+  await row.filter({ hasText: name }).dblclick();
+  await page.locator('.monaco-editor .view-line').first().waitFor();
+}
+
+/** Waits for the engine: the status bar has the release of karpwarden.yaml. */
+const engine = (page) => page.locator('.statusbar-item', { hasText: 'Karpenter 1.14' }).waitFor();
+const viewOf = (page) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+const shot = (page, name) => page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)) });
+
+test('shows a finding, its rule, and applies the fix', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'class.yaml');
+    await engine(page);
+    const squiggle = page.locator('.squiggly-error');
+    await squiggle.waitFor();
+    await page.getByText('arn:aws:iam::111122223333', { exact: false }).first().hover();
+    const hover = page.locator('.monaco-hover:visible').first();
+    await hover.getByText('A change of').first().waitFor();
+    assert.match(await hover.innerText(), /instance-profile-is-arn/);
+    await shot(page, 'finding');
+    await page.keyboard.press('Escape');
+    await quickInput(page, 'Control+g', ':7:25');
+    await page.keyboard.press('Control+.');
+    await page.locator('.action-widget').getByText('Fix: ').first().waitFor();
+    await shot(page, 'fix');
+    await page.keyboard.press('Enter');
+    await squiggle.waitFor({ state: 'detached' });
+    const lines = await page.locator('.view-lines').first().innerText();
+    assert.match(lines.replaceAll('\u00a0', ' '), /instanceProfile: KarpenterNodeProfile-prod/);
+  });
+});
+
+test('lists the findings of files that are not open', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'web.yaml');
+    await engine(page);
+    await command(page, 'Check Workspace');
+    const problems = page.locator('.markers-panel');
+    await problems.getByText('instance-profile-is-arn').first().waitFor();
+    await page.locator('.notification-list-item', { hasText: /1 error.* in 3 documents/ }).waitFor();
+    await shot(page, 'problems');
+  });
+});
+
+test('simulates beside the file, and follows the text', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'web.yaml');
+    await engine(page);
+    await command(page, 'Simulate Here');
+    const view = viewOf(page);
+    await view.locator('#placement-verdict', { hasText: '6 of 6 pods placed' }).waitFor();
+    await view.locator('#new-nodes .node').first().waitFor();
+    await page.locator('.tab', { hasText: 'Placement: prod' }).waitFor();
+    await shot(page, 'placement');
+    await page.locator('.editor-instance .view-line', { hasText: 'replicas' }).first().click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('2');
+    await view.locator('#placement-verdict', { hasText: '2 of 2 pods placed' }).waitFor();
+
+    await view.locator('#tab-change').click();
+    await view.locator('#base', { hasText: 'compared with the files at the start' }).waitFor();
+    await view.locator('#change-verdict').waitFor();
+    await shot(page, 'change');
+
+    await view.locator('#tab-disruption').click();
+    await view.locator('#view .part').first().waitFor();
+    await shot(page, 'disruption');
+  });
+});
+
+test('shows what a change of a NodePool does, against the files at the start', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'pool.yaml');
+    await engine(page);
+    await page.locator('.editor-instance .view-line', { hasText: '"4"' }).first().click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.type(', "8"');
+    await command(page, 'Plan Against Git');
+    const view = viewOf(page);
+    await view.locator('.changed, .fields').first().waitFor();
+    assert.match(await view.locator('#change').innerText(), /requirements/);
+    await shot(page, 'plan');
+  });
+});
+
+test('shows what the cluster would answer', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'class.yaml');
+    await engine(page);
+    await command(page, 'Show What the Cluster');
+    const view = viewOf(page);
+    await view.locator('#verdict', { hasText: 'Denied' }).waitFor();
+    assert.match(await view.locator('.terminal').innerText(), /instance-profile-is-arn at spec\.instanceProfile/);
+    await shot(page, 'admission');
+  });
+});
+
+for (const { name, theme, width } of [
+  { name: 'narrow', theme: 'Default Light Modern', width: 760 },
+  { name: 'dark', theme: 'Default Dark Modern', width: 1400 },
+  { name: 'contrast', theme: 'Default High Contrast', width: 1400 },
+  { name: 'contrast-light', theme: 'Default High Contrast Light', width: 1400 },
+]) {
+  test(`looks right: ${name}`, async () => {
+    await inWorkbench({ 'workbench.colorTheme': theme }, { width, height: 850 }, async (page) => {
+      await open(page, 'class.yaml');
+      await engine(page);
+      await command(page, 'Simulate Here');
+      const view = viewOf(page);
+      await view.locator('#new-nodes .node').first().waitFor();
+      const [needed, room] = await view.locator('#view').evaluate((one) => [one.scrollWidth, one.clientWidth]);
+      assert.ok(needed <= room, `${needed} px in ${room} px`);
+      await shot(page, `placement-${name}`);
+      await view.locator('#tab-admission').click();
+      await view.locator('#verdict').waitFor();
+      await shot(page, `admission-${name}`);
+    });
+  });
+}
