@@ -221,7 +221,8 @@ const many = (number, one) => Array.from({ length: number }, (_, index) => one(i
 const cluster = nodeClass.replace('instanceProfile: nodes', 'role: nodes') + many(100, claim) + many(1000, running);
 const disruptions = await editTimes('disruption', (index) => budgeted(index) + cluster);
 
-// The same for a change that replaces 200 nodes.
+// The same for a change that replaces 200 nodes. The other file would have the same node class.
+await paste(page, 'a: b\n');
 await drop(page, [{ name: 'team.yaml', text: POOL + clusterOf(200) }]);
 await fileOpened(page, 'team.yaml');
 const plans = await editTimes('change', (index) => EDITED.replace('compute', `t${index}`) + clusterOf(200));
