@@ -14,7 +14,7 @@ use manifest::limits::Limits;
 use manifest::tree::Tree;
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{EvaluatedConfiguration, EvaluationBudget, is_plan, root_folders};
+use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders};
 
 pub use terraform::{PlannedSide, is_configuration};
 
@@ -63,21 +63,21 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     if !files.iter().any(|file| is_configuration(file.source.name())) {
         return;
     }
-    let input = InputFiles::new(files, beside);
+    let found = InputFiles::new(files, beside);
     let mut merge = Merge::default();
+    let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
+    let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
     let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
-    let bytes = files.iter().filter(|file| is_configuration(file.source.name()));
-    let mut budget = EvaluationBudget::of_bytes(bytes.map(|file| file.source.text().len()).sum());
-    for root in roots.into_iter().filter(|root| input.any_in(root, may_reach_objects)) {
-        let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[], &mut budget);
-        convert::read_files(&mut configuration, &root, &input, &mut budget);
+    for root in roots.into_iter().filter(|root| found.any_in(root, may_reach_objects)) {
+        let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
+        convert::read_files(&mut configuration, &root, &input);
         merge.add_problems(&configuration);
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
         merge.add(&convert::drafts(&configuration, is_planned), &configuration.texts, limits);
         merge.add(&convert::absent(&configuration), &configuration.texts, limits);
     }
-    let read = input.into_read().into_iter();
+    let read = found.into_read().into_iter();
     let known = files.len();
     files.extend(read.map(|file| File { documents: Vec::new(), ..file }));
     merge.apply(files);

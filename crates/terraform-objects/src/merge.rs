@@ -1,10 +1,12 @@
 //! The documents of configurations in the place of the documents that the files had before.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
+use manifest::tree::{Node, Value};
 use manifest::{Document, File, FileKind};
 use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration, is_json};
 
@@ -20,8 +22,6 @@ type TextAddress = usize;
 #[derive(Default)]
 pub(crate) struct Merge {
     by_text: BTreeMap<TextAddress, OfText>,
-    /// The documents so far, so that several calls of a module with the same values have them once.
-    known: BTreeSet<(TextAddress, Span, String)>,
     /// The text that is a plan.
     plan: Option<TextAddress>,
 }
@@ -30,6 +30,8 @@ pub(crate) struct Merge {
 #[derive(Default)]
 struct OfText {
     documents: Vec<Document>,
+    /// The documents by place, so that several calls of a module with the same values have them once.
+    by_place: BTreeMap<Span, SamePlace>,
     /// The parts of the text that became documents.
     used: Vec<Span>,
     /// The parts of the text that documents are, letter by letter.
@@ -39,6 +41,14 @@ struct OfText {
     absent: BTreeMap<usize, (Span, Span, String)>,
     /// The reasons why the file is not evaluated.
     problems: Vec<(Span, String)>,
+}
+
+/// The documents at one place.
+struct SamePlace {
+    /// Index of the first document.
+    first: usize,
+    /// The contents of all documents, if there are several.
+    contents: BTreeSet<String>,
 }
 
 impl Merge {
@@ -111,14 +121,8 @@ impl Merge {
     }
 
     fn add_document(&mut self, placed: PlacedDocument, texts: &Texts) {
-        let Some(source) = texts.get(placed.at.text) else { return };
-        let content = match &placed.document {
-            Document::Read(tree) => tree.root().to_json().to_string(),
-            Document::Unevaluated { reason, .. } => reason.clone(),
-            _ => String::new(),
-        };
-        if self.known.insert((address(source), placed.at.span(), content)) {
-            self.by_text.entry(address(source)).or_default().documents.push(placed.document);
+        if let Some(source) = texts.get(placed.at.text) {
+            self.by_text.entry(address(source)).or_default().add(placed.at.span(), placed.document);
         }
     }
 
@@ -161,9 +165,25 @@ impl Merge {
 }
 
 impl OfText {
+    /// Adds a document, unless the same one is at its place.
+    fn add(&mut self, place: Span, document: Document) {
+        let first = self.documents.len();
+        let same =
+            self.by_place.entry(place).or_insert_with(|| SamePlace { first, contents: BTreeSet::new() });
+        if let Some(known) = self.documents.get(same.first) {
+            if same.contents.is_empty() {
+                same.contents.insert(content(known));
+            }
+            if !same.contents.insert(content(&document)) {
+                return;
+            }
+        }
+        self.documents.push(document);
+    }
+
     /// Replaces the documents of the text.
     fn apply(self, file: &mut File, is_configuration: bool, is_json: bool) {
-        let Self { documents, used, verbatim, absent, problems } = self;
+        let Self { documents, used, verbatim, absent, problems, .. } = self;
         let before = core::mem::take(&mut file.documents);
         // A document that is literally in the file was read before, with the spelling of every value.
         let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
@@ -202,6 +222,26 @@ impl OfText {
             file.documents.push(Document::Unevaluated { span, reason });
         }
         file.documents.sort_by_key(Document::start);
+    }
+}
+
+/// Text by which equal documents at one place are recognised.
+fn content(document: &Document) -> String {
+    let mut content = String::new();
+    match document {
+        Document::Read(tree) => write_content(tree.root(), &mut content),
+        Document::Unevaluated { reason, .. } => content.push_str(reason),
+        _ => {}
+    }
+    content
+}
+
+fn write_content(node: Node<'_>, content: &mut String) {
+    let _ = write!(content, "{:?} {:?}", node.key(), node.value());
+    if matches!(node.value(), Value::Mapping | Value::Sequence) {
+        content.push('(');
+        node.children().for_each(|child| write_content(child, content));
+        content.push(')');
     }
 }
 

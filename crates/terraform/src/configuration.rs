@@ -1,5 +1,6 @@
 //! Evaluated configurations: the blocks of all modules with the values of their attributes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,12 +10,13 @@ use manifest::source::{Source, Span};
 use crate::contents::contents_of;
 use crate::eval::{Evaluation, NameScope};
 use crate::functions::whole_file;
+use crate::input::{ConfigurationInput, FolderFiles};
 use crate::instance::{InstanceKey, instances};
 use crate::module::{Module, local_folder};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
-use crate::session::{EvaluationBudget, EvaluationSession, FolderFiles};
-use crate::syntax::{Declaration, Located, SyntaxProblem, declarations, is_configuration};
+use crate::session::EvaluationSession;
+use crate::syntax::{Declaration, Located, SyntaxProblem, is_configuration};
 use crate::value::EvaluatedValue;
 
 /// Blocks that all modules together may have.
@@ -111,23 +113,18 @@ impl EvaluatedConfiguration {
     /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of further files of
     /// variables, as in `terraform plan -var-file`.
     pub fn evaluate(folder: &str, files: &dyn FolderFiles, variable_files: &[String]) -> Self {
-        Self::evaluate_within(folder, files, variable_files, &mut EvaluationBudget::of_bytes(0))
+        Self::evaluate_within(folder, &ConfigurationInput::new(files, 0), variable_files)
     }
 
-    /// Evaluates one of several configurations, which have a budget together.
-    pub fn evaluate_within(
-        folder: &str,
-        files: &dyn FolderFiles,
-        variable_files: &[String],
-        budget: &mut EvaluationBudget,
-    ) -> Self {
-        let session = EvaluationSession::new(folder, files, Texts::default(), budget);
+    /// Evaluates one of several configurations.
+    pub fn evaluate_within(folder: &str, input: &ConfigurationInput<'_>, variable_files: &[String]) -> Self {
+        let session = EvaluationSession::new(folder, input, Texts::default());
         let mut collected = Collected::default();
         let root = Module::root(&session, variable_files, &mut collected.problems);
         collected.add_module(&root);
         drop(root);
         let Collected { blocks, absent, problems } = collected;
-        Self { blocks, absent, problems, texts: session.finish(budget) }
+        Self { blocks, absent, problems, texts: session.finish() }
     }
 }
 
@@ -148,11 +145,10 @@ impl EvaluatedConfiguration {
     pub fn templates(
         &mut self,
         folder: &str,
-        files: &dyn FolderFiles,
+        input: &ConfigurationInput<'_>,
         requests: &[TemplateRequest],
-        budget: &mut EvaluationBudget,
     ) -> Vec<Option<EvaluatedValue>> {
-        let session = EvaluationSession::new(folder, files, core::mem::take(&mut self.texts), budget);
+        let session = EvaluationSession::new(folder, input, core::mem::take(&mut self.texts));
         let text = |request: &TemplateRequest| {
             let Some(variables) = &request.variables else {
                 let (number, source) = session.text(&request.path)?;
@@ -175,40 +171,36 @@ impl EvaluatedConfiguration {
             Some(evaluation.template_file(parsed, layout, whole).at(request.used))
         };
         let texts = requests.iter().map(text).collect();
-        self.texts = session.finish(budget);
+        self.texts = session.finish();
         texts
     }
 }
 
 /// The paths of the files of an input that match a path with `*` and `?`, relative to a folder.
-pub fn matching_files(folder: &str, pattern: &str, files: &dyn FolderFiles) -> Vec<String> {
+pub fn matching_files(folder: &str, pattern: &str, input: &ConfigurationInput<'_>) -> Vec<String> {
     let Some(pattern) = paths::join(folder, pattern) else { return Vec::new() };
     let pattern: Vec<&str> = pattern.split('/').collect();
-    let mut found = files.paths();
+    let mut found = input.files.paths();
     found.retain(|path| paths::matches(&pattern, &path.split('/').collect::<Vec<_>>()));
     found.sort();
     found
 }
 
 /// The folders with configurations that no other folder of the input calls as a module.
-pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
-    let paths = files.paths();
-    let configurations: Vec<&String> = paths.iter().filter(|path| is_configuration(path)).collect();
-    let mut folders: Vec<String> = configurations.iter().map(|path| paths::folder(path).to_owned()).collect();
-    folders.sort();
-    folders.dedup();
-    let mut called = Vec::new();
-    for path in configurations {
-        // The source of a local module starts with its quote.
-        let calls_local = |text: &str| text.contains("\"./") || text.contains("\"../");
-        let Some(source) = files.read(path).filter(|source| calls_local(source.text())) else { continue };
-        let number = Texts::default().push(Arc::clone(&source));
-        let calls = declarations(&source, number).unwrap_or_default();
-        let calls = calls.iter().filter(|block| block.kind == "module");
-        called.extend(calls.filter_map(|call| local_folder(paths::folder(path), call)));
+pub fn root_folders(input: &ConfigurationInput<'_>) -> Vec<String> {
+    // The source of a local module starts with its quote.
+    let calls_local = |text: &str| text.contains("\"./") || text.contains("\"../");
+    let mut folders: BTreeMap<String, bool> = BTreeMap::new();
+    for path in input.files.paths().iter().filter(|path| is_configuration(path)) {
+        let calls = input.text(path).is_some_and(|(_, source)| calls_local(source.text()));
+        *folders.entry(paths::folder(path).to_owned()).or_default() |= calls;
     }
-    folders.retain(|folder| !called.contains(folder));
-    folders
+    let mut called = BTreeSet::new();
+    for (folder, _) in folders.iter().filter(|(_, calls)| **calls) {
+        let syntax = input.module(folder);
+        called.extend(syntax.modules.values().filter_map(|call| local_folder(folder, call)));
+    }
+    folders.into_keys().filter(|folder| !called.contains(folder)).collect()
 }
 
 /// The values of expressions in the root module of a folder, as `terraform console` evaluates them. A text that is no expression has the
@@ -218,14 +210,14 @@ pub fn evaluate_expressions(
     files: &dyn FolderFiles,
     texts: &[&str],
 ) -> Vec<Result<EvaluatedValue, String>> {
-    let budget = EvaluationBudget::of_bytes(0);
-    let session = EvaluationSession::new(folder, files, Texts::default(), &budget);
+    let input = ConfigurationInput::new(files, 0);
+    let session = EvaluationSession::new(folder, &input, Texts::default());
     let root = Module::root(&session, &[], &mut Vec::new());
     let value = |text: &&str| {
         let expression: Expression =
             text.parse().map_err(|error: hcl_edit::parser::Error| error.message().to_owned())?;
         let source = Arc::new(Source::new("console", *text));
-        let located = Located { text: session.add_text(Arc::clone(&source)), source, node: expression };
+        let located = Located { text: session.add_text(&source), source, node: expression };
         session.renew();
         Ok(root.value_of(&located))
     };

@@ -7,6 +7,7 @@ mod convert;
 mod equality;
 mod eval;
 mod functions;
+mod input;
 mod instance;
 mod module;
 mod number;
@@ -25,11 +26,11 @@ pub use configuration::{
     AbsentResource, BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
     TemplateRequest, evaluate_expressions, matching_files, root_folders,
 };
+pub use input::{ConfigurationInput, FolderFiles};
 pub use instance::InstanceKey;
 pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
 pub use plan::{PlannedSide, is_plan};
-pub use session::{EvaluationBudget, FolderFiles};
 pub use syntax::{SyntaxProblem, is_configuration, is_json};
 pub use text::{EvaluatedText, Piece};
 pub use types::{AttributeType, Type};

@@ -65,7 +65,7 @@ impl<'s> Module<'s> {
     ) -> Rc<Self> {
         let folder = session.root.to_owned();
         let syntax = session.module(&folder);
-        let paths = session.files.paths_in(&folder);
+        let paths = session.input.files.paths_in(&folder);
         let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let default = paths
             .iter()
@@ -228,7 +228,7 @@ impl<'s> Module<'s> {
 pub(crate) fn local_folder(folder: &str, call: &Declaration) -> Option<String> {
     let source = call.word("source")?;
     let is_local = source.starts_with("./") || source.starts_with("../");
-    paths::join(folder, source).filter(|_| is_local)
+    is_local.then(|| paths::join(folder, source)).flatten()
 }
 
 /// References in a module.

@@ -1,12 +1,20 @@
 //! Places of values in the texts of a configuration.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use manifest::source::{Source, Span};
 
-/// Number of a text in the list of texts of a configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Number of a text among the texts of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextNumber(u32);
+
+impl TextNumber {
+    /// The number after this one.
+    pub(crate) fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
 
 /// Bytes of a text of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,31 +44,25 @@ impl TextPlace {
     }
 }
 
-/// The texts that a configuration was read from.
+/// The texts that a configuration was read from, by number.
 #[derive(Debug, Default)]
 pub struct Texts {
-    sources: Vec<Arc<Source>>,
+    sources: BTreeMap<TextNumber, Arc<Source>>,
 }
 
 impl Texts {
     /// Adds a text.
-    pub(crate) fn push(&mut self, source: Arc<Source>) -> TextNumber {
-        self.sources.push(source);
-        TextNumber(u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX))
+    pub(crate) fn insert(&mut self, text: TextNumber, source: &Arc<Source>) {
+        self.sources.entry(text).or_insert_with(|| Arc::clone(source));
     }
 
-    /// The text of a number of this list.
+    /// The text of a number, if the configuration was read from it.
     pub fn get(&self, text: TextNumber) -> Option<&Arc<Source>> {
-        self.sources.get(text.0 as usize)
+        self.sources.get(&text)
     }
 
     /// The bytes at a place.
     pub fn slice(&self, place: TextPlace) -> &str {
         self.get(place.text).map_or("", |source| place.span().text(source.text()))
-    }
-
-    /// The texts in the order in which they were read.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Source>> {
-        self.sources.iter()
     }
 }

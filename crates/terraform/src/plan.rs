@@ -46,7 +46,8 @@ impl EvaluatedConfiguration {
     /// Terraform knows only later, or that it calls sensitive, is a placeholder.
     pub fn of_plan(tree: &Tree, source: &Arc<Source>, side: PlannedSide) -> Self {
         let mut texts = Texts::default();
-        let text = texts.push(Arc::clone(source));
+        let text = TextNumber::default();
+        texts.insert(text, source);
         let mut plan = PlanReader { source, text, blocks: Vec::new(), absent: Vec::new() };
         let root = tree.root();
         match root.get("resource_changes") {

@@ -1,23 +1,20 @@
-//! The texts, the files and the budget that the evaluations of one configuration share.
+//! The texts, the modules and the steps of the evaluation of one configuration.
 
 use core::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hcl_edit::template::Template;
 use manifest::source::Source;
 
 use crate::eval::TemplateLayout;
-use crate::paths;
+use crate::input::{ConfigurationInput, ParsedTemplate};
 use crate::place::{TextNumber, TextPlace, Texts};
 use crate::syntax::ModuleSyntax;
 use crate::value::EvaluatedValue;
 
 /// Steps that the evaluation of a configuration may take. A step is an expression, an element of a collection or a few bytes of text.
-const MAX_STEPS: usize = 2_000_000;
-/// Steps of all configurations of an input, for each byte of them.
-const STEPS_PER_BYTE: usize = 16;
+pub(crate) const MAX_STEPS: usize = 2_000_000;
 /// Expressions within expressions, through references and calls.
 const MAX_DEPTH: usize = 200;
 /// Bytes of text that cost as much as a step.
@@ -27,50 +24,15 @@ const VALUES_PER_STEP: usize = 32;
 /// Bytes of one string.
 pub(crate) const MAX_TEXT: usize = 16 << 20;
 
-/// The files of a folder, as an input has them. No other file is read.
-pub trait FolderFiles {
-    /// The text of a file, by its path from the root of the input with `/` and without `.` and `..`. None if the input does not have it.
-    fn read(&self, path: &str) -> Option<Arc<Source>>;
-
-    /// The paths of all files.
-    fn paths(&self) -> Vec<String>;
-
-    /// The paths of the files of a folder, without those in folders below, sorted.
-    fn paths_in(&self, folder: &str) -> Vec<String> {
-        let mut paths = self.paths();
-        paths.retain(|path| paths::folder(path) == folder);
-        paths.sort();
-        paths
-    }
-}
-
-/// Steps that the evaluation of several configurations may take together.
-#[derive(Debug)]
-pub struct EvaluationBudget {
-    left: usize,
-}
-
-impl EvaluationBudget {
-    /// The steps for configurations with a number of bytes, so that the cost is linear in their size.
-    pub fn of_bytes(bytes: usize) -> Self {
-        Self { left: bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(MAX_STEPS) }
-    }
-
-    /// The steps for one configuration.
-    fn of_one(&self) -> usize {
-        self.left.min(MAX_STEPS)
-    }
-}
-
 /// State of the evaluation of one configuration.
 pub(crate) struct EvaluationSession<'f> {
     /// Folder of the root module, a path from the root of the input.
     pub(crate) root: &'f str,
-    pub(crate) files: &'f dyn FolderFiles,
+    pub(crate) input: &'f ConfigurationInput<'f>,
     texts: RefCell<Texts>,
-    numbers: RefCell<BTreeMap<String, TextNumber>>,
-    templates: RefCell<BTreeMap<String, Rc<ParsedTemplate>>>,
     modules: RefCell<BTreeMap<String, Rc<ModuleSyntax>>>,
+    /// The literals of here-documents, which each instance of a block evaluates.
+    layouts: RefCell<BTreeMap<TextPlace, Rc<TemplateLayout>>>,
     /// The steps of the configuration.
     steps: usize,
     left: Cell<usize>,
@@ -78,31 +40,17 @@ pub(crate) struct EvaluationSession<'f> {
     depth: Cell<usize>,
 }
 
-/// Template of a file.
-pub(crate) struct ParsedTemplate {
-    pub(crate) text: TextNumber,
-    pub(crate) source: Arc<Source>,
-    /// The template with its literals, or the message of the parser.
-    pub(crate) parsed: Result<(Template, TemplateLayout), String>,
-}
-
 impl<'f> EvaluationSession<'f> {
-    /// A session that adds to the texts of an earlier one, with a part of a budget.
-    pub(crate) fn new(
-        root: &'f str,
-        files: &'f dyn FolderFiles,
-        texts: Texts,
-        budget: &EvaluationBudget,
-    ) -> Self {
+    /// A session that adds to the texts of an earlier one, with a part of the steps of the input.
+    pub(crate) fn new(root: &'f str, input: &'f ConfigurationInput<'f>, texts: Texts) -> Self {
         Self {
             root,
-            files,
+            input,
             texts: RefCell::new(texts),
-            numbers: RefCell::default(),
-            templates: RefCell::default(),
             modules: RefCell::default(),
-            steps: budget.of_one(),
-            left: Cell::new(budget.of_one()),
+            layouts: RefCell::default(),
+            steps: input.steps(),
+            left: Cell::new(input.steps()),
             is_limited: Cell::new(false),
             depth: Cell::new(0),
         }
@@ -154,43 +102,46 @@ impl<'f> EvaluationSession<'f> {
 
     /// The text of a file of the input, with its number.
     pub(crate) fn text(&self, path: &str) -> Option<(TextNumber, Arc<Source>)> {
-        let known = self.numbers.borrow().get(path).copied();
-        if let Some(number) = known {
-            return Some((number, Arc::clone(self.texts.borrow().get(number)?)));
-        }
-        let source = self.files.read(path)?;
-        let number = self.texts.borrow_mut().push(Arc::clone(&source));
-        self.numbers.borrow_mut().insert(path.to_owned(), number);
+        let (number, source) = self.input.text(path)?;
+        self.texts.borrow_mut().insert(number, &source);
         Some((number, source))
     }
 
     /// Adds a text that no file has.
-    pub(crate) fn add_text(&self, source: Arc<Source>) -> TextNumber {
-        self.texts.borrow_mut().push(source)
+    pub(crate) fn add_text(&self, source: &Arc<Source>) -> TextNumber {
+        let number = self.input.number();
+        self.texts.borrow_mut().insert(number, source);
+        number
     }
 
-    /// The template of a file, parsed once.
+    /// The template of a file.
     pub(crate) fn template(&self, path: &str) -> Option<Rc<ParsedTemplate>> {
-        if let Some(template) = self.templates.borrow().get(path) {
-            return Some(Rc::clone(template));
-        }
-        let (text, source) = self.text(path)?;
-        let parsed = source.text().parse::<Template>().map_err(|error| error.to_string());
-        let parsed = parsed.map(|template| {
-            let layout = TemplateLayout::of_template(&template, &source, text);
-            (template, layout)
-        });
-        let template = Rc::new(ParsedTemplate { text, source, parsed });
-        self.templates.borrow_mut().insert(path.to_owned(), Rc::clone(&template));
+        let template = self.input.template(path)?;
+        self.texts.borrow_mut().insert(template.text, &template.source);
         Some(template)
     }
 
-    /// The declarations of the module in a folder, read once.
+    /// The literals of the here-document at a place.
+    pub(crate) fn layout(
+        &self,
+        place: TextPlace,
+        read: impl FnOnce() -> TemplateLayout,
+    ) -> Rc<TemplateLayout> {
+        Rc::clone(self.layouts.borrow_mut().entry(place).or_insert_with(|| Rc::new(read())))
+    }
+
+    /// The declarations of the module in a folder. They are empty if the steps do not suffice for its files.
     pub(crate) fn module(&self, folder: &str) -> Rc<ModuleSyntax> {
         if let Some(module) = self.modules.borrow().get(folder) {
             return Rc::clone(module);
         }
-        let module = Rc::new(ModuleSyntax::read(self, folder));
+        let mut module = self.input.module(folder);
+        for (number, source) in &module.files {
+            self.texts.borrow_mut().insert(*number, source);
+        }
+        if !module.files.iter().all(|(_, source)| self.spend_text(source.text().len())) {
+            module = Rc::new(module.refused());
+        }
         self.modules.borrow_mut().insert(folder.to_owned(), Rc::clone(&module));
         module
     }
@@ -200,9 +151,10 @@ impl<'f> EvaluationSession<'f> {
         self.texts.borrow().slice(place).to_owned()
     }
 
-    /// Ends the session, takes its steps from the budget, and returns its texts.
-    pub(crate) fn finish(self, budget: &mut EvaluationBudget) -> Texts {
-        budget.left = budget.left.saturating_sub(self.steps - self.left.get());
+    /// Ends the session, takes its steps from those of the input, and returns its texts.
+    pub(crate) fn finish(self) -> Texts {
+        self.input.spend(self.steps - self.left.get());
+        self.input.forget(self.root);
         self.texts.into_inner()
     }
 }

@@ -24,6 +24,13 @@ pub struct Piece {
     pub is_verbatim: bool,
 }
 
+impl Piece {
+    /// The place of a range of the string within the part.
+    fn within(&self, start: usize, end: usize) -> TextPlace {
+        if self.is_verbatim { self.place.part(start - self.start, end - self.start) } else { self.place }
+    }
+}
+
 impl EvaluatedText {
     /// A string that comes from one place, and does not have its bytes.
     pub(crate) fn computed(content: impl Into<Arc<str>>, place: TextPlace) -> Self {
@@ -76,11 +83,7 @@ impl EvaluatedText {
     }
 
     fn place_in(&self, index: usize, start: usize, end: usize) -> Option<TextPlace> {
-        let piece = self.pieces.get(index)?;
-        if !piece.is_verbatim {
-            return Some(piece.place);
-        }
-        Some(piece.place.part(start - piece.start, end - piece.start))
+        Some(self.pieces.get(index)?.within(start, end))
     }
 
     /// A range of the string. Its bounds are on boundaries of characters.
@@ -148,17 +151,24 @@ impl TextBuilder {
 
     /// Adds a range of a string.
     pub(crate) fn push_range(&mut self, text: &EvaluatedText, start: usize, end: usize) {
-        let end = end.min(text.content.len());
-        let Some(first) = text.piece_at(start) else { return };
-        for (index, piece) in text.pieces.iter().enumerate().skip(first) {
-            let next = text.pieces.get(index + 1).map_or(text.content.len(), |next| next.start);
+        self.push_pieces(&text.content, &text.pieces, start, end);
+    }
+
+    /// Adds the end of another string from a byte on.
+    pub(crate) fn push_built(&mut self, other: &Self, start: usize) {
+        self.push_pieces(&other.content, &other.pieces, start, other.content.len());
+    }
+
+    fn push_pieces(&mut self, content: &str, pieces: &[Piece], start: usize, end: usize) {
+        let end = end.min(content.len());
+        let first = pieces.partition_point(|piece| piece.start <= start).saturating_sub(1);
+        for (index, piece) in pieces.iter().enumerate().skip(first) {
+            let next = pieces.get(index + 1).map_or(content.len(), |next| next.start);
             let (from, to) = (piece.start.max(start), next.min(end));
             if from >= to {
                 break;
             }
-            let content = text.content.get(from..to).unwrap_or_default();
-            let place = text.place_in(index, from, to).unwrap_or(piece.place);
-            self.push(content, place, piece.is_verbatim);
+            self.push(content.get(from..to).unwrap_or_default(), piece.within(from, to), piece.is_verbatim);
         }
     }
 

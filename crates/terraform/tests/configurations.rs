@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use karpwarden_terraform::{
-    EvaluatedConfiguration, EvaluatedValue, FolderFiles, InstanceKey, Knowledge, root_folders, to_json,
+    ConfigurationInput, EvaluatedConfiguration, EvaluatedValue, FolderFiles, InstanceKey, Knowledge,
+    root_folders, to_json,
 };
 use manifest::source::Source;
 
@@ -116,17 +117,6 @@ module "deep" {
     assert_eq!(value(&configuration, r#"module.near["p"].a.inner"#, "name").as_str(), Some("p"));
     let unknown = configuration.blocks.iter().find(|block| block.address == "a.unknown").unwrap();
     assert_eq!(unknown.key, InstanceKey::Unknown);
-}
-
-#[test]
-fn roots_are_folders_that_no_module_calls() {
-    let files = folder([
-        ("prod/main.tf", r#"module "a" { source = "../modules/a" }"#),
-        ("modules/a/main.tf", ""),
-        ("modules/unused/main.tf", ""),
-        ("README.md", ""),
-    ]);
-    assert_eq!(root_folders(&files), ["modules/unused", "prod"]);
 }
 
 #[test]
@@ -505,7 +495,7 @@ fn json_is_read_as_terraform_reads_it() {
     let configuration = EvaluatedConfiguration::evaluate("", &files, &[]);
     assert_eq!(configuration.problems, []);
     assert_eq!(addresses(&configuration), ["a.b", "a.many[0]", "a.many[1]", "module.m.data.d.e"]);
-    assert_eq!(root_folders(&files), [""]);
+    assert_eq!(root_folders(&ConfigurationInput::new(&files, 0)), [""]);
     assert_eq!(
         to_json(value(&configuration, "a.b", "v")),
         r#"["prod-x","c","${a} / 😀 \u003e",{"x":1},1.5,true,null,{"//":"no comment","prod":"y"},"p"]"#

@@ -8,8 +8,8 @@ use karpwarden::manifest::source::Source;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use terraform::{
-    BlockBody, Data, EvaluatedConfiguration, EvaluatedMember, EvaluatedText, EvaluatedValue, FolderFiles,
-    PlannedSide, TextPlace, Texts, evaluate_expressions, root_folders,
+    BlockBody, ConfigurationInput, Data, EvaluatedConfiguration, EvaluatedMember, EvaluatedText,
+    EvaluatedValue, FolderFiles, PlannedSide, TextPlace, Texts, evaluate_expressions, root_folders,
 };
 use terraform_objects::{NoFilesBeside, evaluate};
 
@@ -43,8 +43,9 @@ impl Folder {
 /// Evaluates a configuration, and the objects that it makes.
 pub fn assert_configuration(text: &str) {
     let folder = Folder::parse(text);
-    for root in root_folders(&folder).iter().map(String::as_str).chain([""]) {
-        let configuration = EvaluatedConfiguration::evaluate(root, &folder, &["main.tf".to_owned()]);
+    let input = ConfigurationInput::new(&folder, text.len());
+    for root in root_folders(&input).iter().map(String::as_str).chain([""]) {
+        let configuration = EvaluatedConfiguration::evaluate_within(root, &input, &["main.tf".to_owned()]);
         for problem in &configuration.problems {
             assert_place(problem.place, &configuration.texts);
         }

@@ -6,8 +6,8 @@
 //! v2.2.0.
 
 use terraform::{
-    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, EvaluationBudget,
-    FolderFiles, TemplateRequest, TextPlace, matching_files,
+    ConfigurationInput, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue,
+    TemplateRequest, TextPlace, matching_files,
 };
 
 use super::ResourceInstance;
@@ -24,12 +24,7 @@ const WITH_TEMPLATE: &str = "template_file";
 const TEXT: &str = "text of a file";
 
 /// Adds the texts of the files to the data sources of a configuration in a folder.
-pub(crate) fn read(
-    configuration: &mut EvaluatedConfiguration,
-    folder: &str,
-    files: &dyn FolderFiles,
-    budget: &mut EvaluationBudget,
-) {
+pub(crate) fn read(configuration: &mut EvaluatedConfiguration, folder: &str, input: &ConfigurationInput<'_>) {
     let (mut requests, mut owners) = (Vec::new(), Vec::new());
     for (index, block) in configuration.blocks.iter().enumerate() {
         if let Some((path, used)) = template(block, configuration) {
@@ -45,13 +40,13 @@ pub(crate) fn read(
         };
         let is_plain = block.labels.first().is_some_and(|kind| kind == "kubectl_filename_list")
             || block.body.get("disable_template").and_then(EvaluatedValue::as_bool) == Some(true);
-        for path in matching_files(folder, pattern, files) {
+        for path in matching_files(folder, pattern, input) {
             let variables = (!is_plain).then(|| variables(block));
             requests.push(TemplateRequest { path, variables, used });
             owners.push(index);
         }
     }
-    let texts = configuration.templates(folder, files, &requests, budget);
+    let texts = configuration.templates(folder, input, &requests);
     for (index, text) in owners.into_iter().zip(texts) {
         if let Some((block, value)) = configuration.blocks.get_mut(index).zip(text) {
             let key = block.place;

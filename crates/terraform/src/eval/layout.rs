@@ -28,6 +28,9 @@ enum Token {
     Other,
 }
 
+/// The characters that an escape can start with.
+const ESCAPES: [char; 3] = ['\\', '$', '%'];
+
 /// Escapes of a literal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
@@ -136,10 +139,9 @@ impl<'s> Tokens<'s> {
             let mut text = TextBuilder::default();
             decode(line, place, self.escapes, &mut text);
             if core::mem::take(&mut self.trims_next) {
-                let decoded = text.finish();
+                let decoded = core::mem::take(&mut text);
                 let kept = decoded.as_str().len() - decoded.as_str().trim_start().len();
-                text = TextBuilder::default();
-                text.push_range(&decoded, kept, decoded.as_str().len());
+                text.push_built(&decoded, kept);
             }
             self.list.push(Token::Line { literal: span.start, text });
             start += line.len();
@@ -152,9 +154,9 @@ impl<'s> Tokens<'s> {
             return literal.split_inclusive('\n').collect();
         }
         let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
-        while let Some(rest) = literal.get(at..).filter(|rest| !rest.is_empty()) {
-            let (char, length) = if rest.starts_with('\\') { unescape(rest) } else { next_char(rest) };
-            at += length;
+        while let Some(found) = literal.get(at..).and_then(|rest| rest.find('\\')) {
+            let (char, length) = unescape(literal.get(at + found..).unwrap_or_default());
+            at += found + length;
             if char == "\n" {
                 lines.extend(literal.get(start..at));
                 start = at;
@@ -171,7 +173,7 @@ impl<'s> Tokens<'s> {
         let mut literals: BTreeMap<usize, TextBuilder> = BTreeMap::new();
         for token in self.list {
             if let Token::Line { literal, text } = token {
-                literals.entry(literal).or_default().push_text(&text.finish());
+                literals.entry(literal).or_default().push_built(&text, 0);
             }
         }
         TemplateLayout {
@@ -204,9 +206,9 @@ impl<'s> Tokens<'s> {
         }
         for index in indented {
             if let Some(Token::Line { text, .. }) = self.list.get_mut(index) {
-                let whole = core::mem::take(text).finish();
+                let whole = core::mem::take(text);
                 let removed = whole.as_str().chars().take(smallest).map(char::len_utf8).sum();
-                text.push_range(&whole, removed, whole.as_str().len());
+                text.push_built(&whole, removed);
             }
         }
     }
@@ -235,6 +237,10 @@ pub(crate) fn json_string(source: &Source, place: TextPlace) -> EvaluatedText {
 
 /// Resolves the escapes of a literal.
 fn decode(literal: &str, place: TextPlace, escapes: Escapes, into: &mut TextBuilder) {
+    if !literal.contains(ESCAPES) {
+        into.push(literal, place, true);
+        return;
+    }
     let mut whole = TextBuilder::default();
     whole.push(literal, place, true);
     let mut text = whole.finish();
@@ -264,9 +270,10 @@ fn resolve(
 ) {
     let literal = text.as_str();
     let (mut start, mut at) = (0, 0);
-    while let Some(rest) = literal.get(at..).filter(|rest| !rest.is_empty()) {
-        let Some((escaped, length)) = escape(rest) else {
-            at += next_char(rest).1;
+    while let Some(found) = literal.get(at..).and_then(|rest| rest.find(ESCAPES)) {
+        at += found;
+        let Some((escaped, length)) = escape(literal.get(at..).unwrap_or_default()) else {
+            at += 1;
             continue;
         };
         into.push_range(text, start, at);
@@ -275,11 +282,6 @@ fn resolve(
         start = at;
     }
     into.push_range(text, start, literal.len());
-}
-
-/// The first character of a text, and its length.
-fn next_char(text: &str) -> (String, usize) {
-    text.chars().next().map_or((String::new(), 1), |char| (char.to_string(), char.len_utf8()))
 }
 
 /// The character of an escape at the start of a text, and the length of the escape.

@@ -40,7 +40,7 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn heredoc(&self, heredoc: &HeredocTemplate, place: TextPlace) -> EvaluatedValue {
-        let layout = TemplateLayout::of_heredoc(heredoc, self.source, place);
+        let layout = self.session.layout(place, || TemplateLayout::of_heredoc(heredoc, self.source, place));
         let elements: Vec<&Element> = heredoc.template.iter().collect();
         self.template_value(&elements, &layout, place)
     }

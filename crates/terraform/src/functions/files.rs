@@ -58,7 +58,7 @@ pub(super) fn fileset(call: &Call<'_>) -> Answer {
     }
     let pattern: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let mut found = Vec::new();
-    for path in call.evaluation.session.files.paths() {
+    for path in call.evaluation.session.input.files.paths() {
         call.spend_text(path.len())?;
         let within = if folder.is_empty() {
             Some(path.as_str())

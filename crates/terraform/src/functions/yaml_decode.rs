@@ -13,7 +13,7 @@ use values::calendar::Date;
 use super::{Answer, Call};
 use crate::convert::convert;
 use crate::number::Number;
-use crate::place::TextPlace;
+use crate::place::{TextNumber, TextPlace};
 use crate::text::EvaluatedText;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue};
@@ -130,7 +130,7 @@ fn key(child: Node<'_>) -> Result<Arc<str>, Problem> {
     if spelling.starts_with(['!', '&', '*', '?', '|', '>']) || spelling.contains('\n') {
         return Err(Problem::Other);
     }
-    let place = TextPlace::new(crate::place::Texts::default().push(Arc::default()), Span::default());
+    let place = TextPlace::new(TextNumber::default(), Span::default());
     let value = resolve(spelling, place)?;
     match convert(&value, &Type::String) {
         Ok(EvaluatedValue { data: Data::String(text), .. }) => Ok(text.shared()),

@@ -15,8 +15,8 @@ use manifest::source::{Source, Span};
 pub(crate) use body::{BodySyntax, Declaration};
 pub(crate) use json::{COMMENT, name_of};
 
+use crate::input::ConfigurationInput;
 use crate::place::{TextNumber, TextPlace};
-use crate::session::EvaluationSession;
 
 /// The declarations of a module.
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ pub(crate) struct ModuleSyntax {
     /// Resources, data sources and other blocks with labels, in the order of files and lines.
     pub(crate) blocks: Vec<Declaration>,
     pub(crate) problems: Vec<SyntaxProblem>,
+    /// The files of the module.
+    pub(crate) files: Vec<(TextNumber, Arc<Source>)>,
 }
 
 /// Part of a file with the text that its spans point into.
@@ -49,9 +51,9 @@ pub struct SyntaxProblem {
 
 impl ModuleSyntax {
     /// Parses the files of a folder that Terraform reads there, without those in folders below.
-    pub(crate) fn read(session: &EvaluationSession<'_>, folder: &str) -> Self {
+    pub(crate) fn read(input: &ConfigurationInput<'_>, folder: &str) -> Self {
         let mut module = Self::default();
-        let mut paths = session.files.paths_in(folder);
+        let mut paths = input.files.paths_in(folder);
         paths.retain(|path| is_configuration(path));
         // OpenTofu reads its own file instead of the one of Terraform.
         let of_terraform = |path: &String| match path.strip_suffix(".tofu") {
@@ -63,7 +65,7 @@ impl ModuleSyntax {
         let (overrides, primary): (Vec<String>, Vec<String>) =
             paths.into_iter().partition(|path| is_override(path));
         for path in primary {
-            module.read_file(session, &path).into_iter().for_each(|declaration| module.add(declaration));
+            module.read_file(input, &path).into_iter().for_each(|declaration| module.add(declaration));
         }
         let name = |block: &Declaration| (block.kind.clone(), block.labels.clone());
         let by_name: BTreeMap<_, usize> = if overrides.is_empty() {
@@ -72,7 +74,7 @@ impl ModuleSyntax {
             module.blocks.iter().enumerate().map(|(index, block)| (name(block), index)).collect()
         };
         for path in overrides {
-            for declaration in module.read_file(session, &path) {
+            for declaration in module.read_file(input, &path) {
                 let base = by_name.get(&name(&declaration)).copied();
                 module.merge(declaration, base);
             }
@@ -81,19 +83,29 @@ impl ModuleSyntax {
     }
 
     /// The blocks of a file. Their order is the order of their lines.
-    fn read_file(&mut self, session: &EvaluationSession<'_>, path: &str) -> Vec<Declaration> {
-        let Some((text, source)) = session.text(path) else { return Vec::new() };
-        let result = if session.spend_text(source.text().len()) {
-            declarations(&source, text)
-        } else {
-            let place = TextPlace::new(text, Span::default());
-            let message = "The configurations of the input take too many steps to evaluate".to_owned();
-            Err(SyntaxProblem { place, message })
-        };
-        result.unwrap_or_else(|problem| {
+    fn read_file(&mut self, input: &ConfigurationInput<'_>, path: &str) -> Vec<Declaration> {
+        let Some((text, source)) = input.text(path) else { return Vec::new() };
+        let declarations = declarations(&source, text);
+        self.files.push((text, source));
+        declarations.unwrap_or_else(|problem| {
             self.problems.push(problem);
             Vec::new()
         })
+    }
+
+    /// The module without declarations, because it takes too many steps.
+    pub(crate) fn refused(&self) -> Self {
+        let problem = |(text, _): &(TextNumber, Arc<Source>)| SyntaxProblem {
+            place: TextPlace::new(*text, Span::default()),
+            message: "The configurations of the input take too many steps to evaluate".to_owned(),
+        };
+        let problems = self.files.iter().map(problem).collect();
+        Self { problems, files: self.files.clone(), ..Self::default() }
+    }
+
+    /// The bytes of the files.
+    pub(crate) fn bytes(&self) -> usize {
+        self.files.iter().map(|(_, source)| source.text().len()).sum()
     }
 
     /// Whether the folder declares nothing.
@@ -153,10 +165,7 @@ impl ModuleSyntax {
 }
 
 /// The blocks of a file, in the order of their lines.
-pub(crate) fn declarations(
-    source: &Arc<Source>,
-    text: TextNumber,
-) -> Result<Vec<Declaration>, SyntaxProblem> {
+fn declarations(source: &Arc<Source>, text: TextNumber) -> Result<Vec<Declaration>, SyntaxProblem> {
     if is_json(source.name()) {
         return json::declarations(source, text);
     }
