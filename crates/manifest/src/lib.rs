@@ -18,7 +18,7 @@ pub use encoding::Encoding;
 pub use error::ReadError;
 pub use file::{
     CodeBlock, Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, code_blocks, is_markdown,
-    is_terraform,
+    is_terraform, sections,
 };
 pub use options::{HoldsDocument, IsManifest, ReadOptions};
 pub use yaml::YamlProblem;

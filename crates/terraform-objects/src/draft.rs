@@ -10,6 +10,8 @@ use terraform::{EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
 pub(crate) enum DocumentDraft {
     /// YAML or JSON in a string, and the expression that uses the string.
     Text(EvaluatedText, TextPlace),
+    /// YAML or JSON in one of several strings, and the expression that uses it. If they agree on no document, its place, and the reason.
+    Alternatives { texts: Vec<EvaluatedText>, used: TextPlace, at: TextPlace, reason: String },
     /// One document, composed of values.
     Document(DraftPart),
     /// A string that a document is composed of, and the expression that uses the string.
@@ -56,7 +58,7 @@ impl DocumentDraft {
     pub(crate) fn replaced(self) -> Option<Self> {
         match self {
             Self::Text(text, used) | Self::Used(text, used) => Some(Self::Used(text, used)),
-            Self::Document(_) | Self::Unknown(..) | Self::Absent { .. } => None,
+            Self::Alternatives { .. } | Self::Document(_) | Self::Unknown(..) | Self::Absent { .. } => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod convert;
 mod draft;
+mod given;
 mod input;
 mod merge;
 mod parts;
@@ -14,8 +15,9 @@ use manifest::limits::Limits;
 use manifest::tree::Tree;
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders};
+use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
 
+pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;
@@ -68,7 +70,12 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
     let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
     let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
-    for root in roots.into_iter().filter(|root| found.any_in(root, may_reach_objects)) {
+    let makes_objects = |root: &String| {
+        found.any_in(root, convert::is_mentioned)
+            || found.any_in(root, calls_local_module)
+                && texts_of_modules(&input, root).iter().any(|text| convert::is_mentioned(text.text()))
+    };
+    for root in roots.into_iter().filter(makes_objects) {
         let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
         convert::read_files(&mut configuration, &root, &input);
         merge.add_problems(&configuration);
@@ -142,9 +149,9 @@ fn may_make_objects(file: &File) -> bool {
     is_configuration(file.source.name()) && (convert::is_mentioned(text) || text.contains("\"../"))
 }
 
-/// Whether a text mentions a resource with objects, or a local module.
-fn may_reach_objects(text: &str) -> bool {
-    convert::is_mentioned(text) || text.contains("\"../") || text.contains("\"./")
+/// Whether a text may call a local module, whose source starts with its quote.
+fn calls_local_module(text: &str) -> bool {
+    text.contains("\"../") || text.contains("\"./")
 }
 
 /// Whether a file has documents of a configuration.

@@ -62,6 +62,12 @@ impl Merge {
         for draft in drafts {
             match draft {
                 DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
+                DocumentDraft::Alternatives { texts: alternatives, used, at, reason } => {
+                    let unknown = || Document::Unevaluated { span: at.span(), reason: reason.clone() };
+                    let agreed = text::agreed(alternatives, *used, texts, limits);
+                    let placed = agreed.unwrap_or_else(|| PlacedDocument { at: *at, document: unknown() });
+                    self.add_document(placed, texts);
+                }
                 DocumentDraft::Document(part) => {
                     let at = part.place();
                     let Some(tree) = value::document(part, texts, limits.nodes) else { continue };

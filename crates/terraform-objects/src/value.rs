@@ -7,6 +7,7 @@ use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
 
 use crate::draft::{DraftMember, DraftPart};
 use crate::parts::{is_verbatim, parts};
+use crate::text::UNKNOWN;
 
 /// The document that a part makes. `None` if the document would be too large.
 pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize) -> Option<Tree> {
@@ -111,6 +112,11 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, above: Above<'_>, text: &EvaluatedText, place: TextPlace) -> Option<()> {
+        // A script or a configuration in the string may be another one with the lines of a directive.
+        if !text.directives().is_empty() {
+            self.add(above, Value::String(UNKNOWN), place, Style::Plain, Some(UNKNOWN))?;
+            return Some(());
+        }
         let written = self.texts.slice(place);
         let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         // A value that `yamldecode` read can have no quotes.

@@ -16,7 +16,7 @@ use crate::module::{Module, local_folder};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
 use crate::session::EvaluationSession;
-use crate::syntax::{Declaration, Located, SyntaxProblem, is_configuration};
+use crate::syntax::{Declaration, Located, ModuleSyntax, SyntaxProblem, is_configuration};
 use crate::value::EvaluatedValue;
 
 /// Blocks that all modules together may have.
@@ -203,6 +203,30 @@ pub fn root_folders(input: &ConfigurationInput<'_>) -> Vec<String> {
     folders.into_keys().filter(|folder| !called.contains(folder)).collect()
 }
 
+/// The texts of a module, and of the local modules that it calls, also through others.
+pub fn texts_of_modules(input: &ConfigurationInput<'_>, folder: &str) -> Vec<Arc<Source>> {
+    let mut texts = Vec::new();
+    for folder in local_modules(folder.to_owned(), |folder| input.module(folder)) {
+        texts.extend(input.module(&folder).files.iter().map(|(_, source)| Arc::clone(source)));
+    }
+    texts
+}
+
+/// A folder, and the folders of the local modules that its module calls, also through others.
+fn local_modules(folder: String, module: impl Fn(&str) -> Rc<ModuleSyntax>) -> Vec<String> {
+    let (mut folders, mut known) = (vec![folder.clone()], BTreeSet::from([folder]));
+    let mut next = 0;
+    while let Some(folder) = folders.get(next).cloned() {
+        next += 1;
+        for called in module(&folder).modules.values().filter_map(|call| local_folder(&folder, call)) {
+            if known.insert(called.clone()) {
+                folders.push(called);
+            }
+        }
+    }
+    folders
+}
+
 /// The values of expressions in the root module of a folder, as `terraform console` evaluates them. A text that is no expression has the
 /// message of the parser.
 pub fn evaluate_expressions(
@@ -262,17 +286,9 @@ impl Collected {
 
     /// Adds the resources of a module without an instance, and of the local modules that it calls.
     fn add_absent_module(&mut self, session: &EvaluationSession<'_>, folder: String, reason: &str) {
-        let mut folders = vec![folder];
-        let mut next = 0;
-        while let Some(folder) = folders.get(next).cloned() {
-            next += 1;
+        for folder in local_modules(folder, |folder| session.module(folder)) {
             let syntax = session.module(&folder);
             syntax.blocks.iter().for_each(|block| self.add_absent(session, block, reason));
-            for called in syntax.modules.values().filter_map(|call| local_folder(&folder, call)) {
-                if !folders.contains(&called) {
-                    folders.push(called);
-                }
-            }
         }
     }
 

@@ -24,7 +24,7 @@ mod value;
 
 pub use configuration::{
     AbsentResource, BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
-    TemplateRequest, evaluate_expressions, matching_files, root_folders,
+    TemplateRequest, evaluate_expressions, matching_files, root_folders, texts_of_modules,
 };
 pub use input::{ConfigurationInput, FolderFiles};
 pub use instance::InstanceKey;
@@ -32,14 +32,14 @@ pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
 pub use plan::{PlannedSide, is_plan};
 pub use syntax::{SyntaxProblem, is_configuration, is_json};
-pub use text::{EvaluatedText, Piece};
+pub use text::{EvaluatedText, Piece, UnresolvedDirective};
 pub use types::{AttributeType, Type};
 pub use value::{
     Data, EvaluatedMember, EvaluatedMembers, EvaluatedValue, EvaluationFailure, Items, Knowledge, Unknown,
 };
 
 /// The value of the only document of a string that has YAML or JSON, as `yamldecode` reads it. The value has the places of the parts of the
-/// string. `used` is the expression that uses the string.
+/// string. `used` is the expression that uses the string. `None` also for a string with directives that are not resolved.
 pub fn decode_yaml(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
     functions::decode_yaml(text, used)
 }

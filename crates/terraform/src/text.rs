@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use manifest::source::Span;
+
 use crate::place::TextPlace;
 use crate::value::EvaluatedValue;
 
@@ -11,6 +13,19 @@ pub struct EvaluatedText {
     content: Arc<str>,
     pieces: Arc<[Piece]>,
     encoded: Option<Arc<EvaluatedValue>>,
+    directives: Option<Arc<Vec<UnresolvedDirective>>>,
+}
+
+/// Directive of a template, such as `%{ if }`, whose condition or collection only Terraform knows. The string has a placeholder instead of what
+/// the directive writes.
+#[derive(Clone, Debug)]
+pub struct UnresolvedDirective {
+    /// The bytes of the placeholder in the string.
+    pub placeholder: Span,
+    /// The directive.
+    pub place: TextPlace,
+    /// What the directive may write: one of these texts, or any text if there are none. A `%{ for }` may write the last one several times.
+    branches: Arc<[EvaluatedText]>,
 }
 
 /// Part of a string that comes from one place.
@@ -22,6 +37,14 @@ pub struct Piece {
     pub place: TextPlace,
     /// Whether the bytes of the configuration are the bytes of the string, so that a part of one is a part of the other.
     pub is_verbatim: bool,
+}
+
+impl UnresolvedDirective {
+    /// Whether the directive writes whole lines, or nothing.
+    pub fn writes_whole_lines(&self) -> bool {
+        let is_whole = |text: &EvaluatedText| text.as_str().is_empty() || text.as_str().ends_with('\n');
+        !self.branches.is_empty() && self.branches.iter().all(is_whole)
+    }
 }
 
 impl Piece {
@@ -60,6 +83,49 @@ impl EvaluatedText {
         self.encoded.as_deref()
     }
 
+    /// The directives that are not resolved, in order.
+    pub fn directives(&self) -> &[UnresolvedDirective] {
+        self.directives.as_deref().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The strings that the directives may lead to, whatever each of them writes. `None` if there are more than a number, or if a directive may
+    /// write any text.
+    pub fn alternatives(&self, most: usize) -> Option<Vec<Self>> {
+        let mut all = vec![TextBuilder::default()];
+        let mut at = 0;
+        for directive in self.directives() {
+            let mut branches = Vec::new();
+            for branch in directive.branches.iter() {
+                branches.extend(branch.alternatives(most)?);
+            }
+            if branches.is_empty() || all.len() * branches.len() > most {
+                return None;
+            }
+            let before = core::mem::take(&mut all);
+            for (start, branch) in
+                before.iter().flat_map(|start| branches.iter().map(move |one| (start, one)))
+            {
+                let mut text = start.clone();
+                text.push_range(self, at, directive.placeholder.start);
+                text.push_text(branch);
+                all.push(text);
+            }
+            at = directive.placeholder.end;
+        }
+        let finished = |mut text: TextBuilder| {
+            text.push_range(self, at, self.content.len());
+            text.finish()
+        };
+        Some(all.into_iter().map(finished).collect())
+    }
+
+    /// The string without places of its own, used at a place.
+    fn used_at(&self, place: TextPlace) -> Self {
+        let mut builder = TextBuilder::default();
+        builder.push_placed(self, place);
+        builder.finish()
+    }
+
     pub(crate) fn with_encoded(self, value: EvaluatedValue) -> Self {
         Self { encoded: Some(Arc::new(value)), ..self }
     }
@@ -87,7 +153,7 @@ impl EvaluatedText {
     }
 
     /// A range of the string. Its bounds are on boundaries of characters.
-    pub(crate) fn slice(&self, start: usize, end: usize) -> Self {
+    pub fn slice(&self, start: usize, end: usize) -> Self {
         let mut builder = TextBuilder::default();
         builder.push_range(self, start, end);
         builder.finish()
@@ -107,6 +173,7 @@ impl Eq for EvaluatedText {}
 pub(crate) struct TextBuilder {
     content: String,
     pieces: Vec<Piece>,
+    directives: Vec<UnresolvedDirective>,
 }
 
 impl TextBuilder {
@@ -151,12 +218,61 @@ impl TextBuilder {
 
     /// Adds a range of a string.
     pub(crate) fn push_range(&mut self, text: &EvaluatedText, start: usize, end: usize) {
+        self.push_directives(text.directives(), start, end);
         self.push_pieces(&text.content, &text.pieces, start, end);
     }
 
     /// Adds the end of another string from a byte on.
     pub(crate) fn push_built(&mut self, other: &Self, start: usize) {
+        self.push_directives(&other.directives, start, other.content.len());
         self.push_pieces(&other.content, &other.pieces, start, other.content.len());
+    }
+
+    /// Adds a string that an expression inserts, at the place of the expression.
+    pub(crate) fn push_placed(&mut self, text: &EvaluatedText, place: TextPlace) {
+        let start = self.content.len();
+        self.directives.extend(text.directives().iter().map(|directive| UnresolvedDirective {
+            placeholder: directive.placeholder.shifted(start),
+            place: directive.place,
+            branches: directive.branches.iter().map(|branch| branch.used_at(place)).collect(),
+        }));
+        self.push(&text.content, place, false);
+    }
+
+    /// Adds the placeholder of a directive that may write one of some texts, or any text if there are none.
+    pub(crate) fn push_directive(
+        &mut self,
+        placeholder: &str,
+        place: TextPlace,
+        branches: Vec<EvaluatedText>,
+    ) {
+        let start = self.content.len();
+        let placeholder_span = Span::new(start, start + placeholder.len());
+        let branches = branches.into();
+        self.directives.push(UnresolvedDirective { placeholder: placeholder_span, place, branches });
+        self.push(placeholder, place, false);
+    }
+
+    /// Adds the directives in a range of a string that follows.
+    fn push_directives(&mut self, directives: &[UnresolvedDirective], start: usize, end: usize) {
+        if start >= end {
+            return;
+        }
+        let shift = |byte: usize| byte.clamp(start, end) - start + self.content.len();
+        let within =
+            directives.iter().filter(|one| one.placeholder.start < end && start < one.placeholder.end);
+        let moved: Vec<UnresolvedDirective> = within
+            .map(|directive| {
+                let Span { start: from, end: to } = directive.placeholder;
+                let is_whole = start <= from && to <= end;
+                UnresolvedDirective {
+                    placeholder: Span::new(shift(from), shift(to)),
+                    place: directive.place,
+                    branches: if is_whole { Arc::clone(&directive.branches) } else { Arc::default() },
+                }
+            })
+            .collect();
+        self.directives.extend(moved);
     }
 
     fn push_pieces(&mut self, content: &str, pieces: &[Piece], start: usize, end: usize) {
@@ -177,12 +293,14 @@ impl TextBuilder {
         let kept = self.content.get(from..).map_or(from, |tail| from + tail.trim_end().len());
         self.content.truncate(kept);
         self.pieces.retain(|piece| piece.start < kept);
+        self.directives.retain(|directive| directive.placeholder.start < kept);
         if let Some(last) = self.pieces.last_mut().filter(|last| last.is_verbatim) {
             last.place = last.place.part(0, kept - last.start);
         }
     }
 
     pub(crate) fn finish(self) -> EvaluatedText {
-        EvaluatedText { content: self.content.into(), pieces: self.pieces.into(), encoded: None }
+        let directives = (!self.directives.is_empty()).then(|| Arc::new(self.directives));
+        EvaluatedText { content: self.content.into(), pieces: self.pieces.into(), encoded: None, directives }
     }
 }

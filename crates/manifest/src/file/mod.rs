@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 pub use markdown::{CodeBlock, code_blocks, is_markdown};
 pub use number::{DocumentNumber, FileNumber};
-pub(crate) use split::{indented_sections, sections};
+pub(crate) use split::indented_sections;
+pub use split::sections;
 
 use self::script::ScriptLanguage;
 use self::scripts::{markdown_documents, script_documents, yaml_or_script};

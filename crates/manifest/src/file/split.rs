@@ -6,7 +6,7 @@ use crate::source::Span;
 /// out.
 ///
 /// A line that starts with `---` and white space ends a document in any context, even in a block scalar.
-pub(crate) fn sections(text: &str) -> Vec<Span> {
+pub fn sections(text: &str) -> Vec<Span> {
     let mut sections = Vec::new();
     let mut start = 0;
     let mut at = 0;

@@ -37,7 +37,7 @@ pub(super) fn aws_iam_role_policy(resource: &ResourceInstance<'_>) -> Vec<Docume
 fn policy(resource: &ResourceInstance<'_>, kind: &'static str, names: &[(&str, &str)]) -> Vec<DocumentDraft> {
     let Some(attribute) = resource.named("policy") else { return Vec::new() };
     let value = &attribute.value;
-    let written = written_document(resource, value);
+    let written = written_document(value);
     // The document in a here-document or a file is not a second policy.
     let used = text_of(value).filter(|_| written.is_some());
     let used = used.map(|text| DocumentDraft::Used(text.clone(), value.place));
@@ -63,11 +63,8 @@ fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
 }
 
 /// The document that stands as JSON in a here-document, a file or a template.
-fn written_document(resource: &ResourceInstance<'_>, value: &EvaluatedValue) -> Option<DraftPart> {
+fn written_document(value: &EvaluatedValue) -> Option<DraftPart> {
     let text = text_of(value).filter(|text| text.encoded().is_none())?;
-    if resource.unresolved(text).is_some() {
-        return None;
-    }
     let document = decode_yaml(text, value.place)?;
     document.get("Statement").map(|_| DraftPart::Value(document.clone()))
 }

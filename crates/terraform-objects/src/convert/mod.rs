@@ -3,6 +3,7 @@
 //! A converter gets an instance of a block with its evaluated attributes, and returns drafts of documents. To add one, write a function in
 //! a file of this folder, and add a line to [`CONVERTERS`].
 
+mod directives;
 mod files;
 mod iam;
 mod kubernetes;
@@ -170,16 +171,6 @@ impl<'v> ResourceInstance<'v> {
         DocumentDraft::Unknown(value.place, reason)
     }
 
-    /// The directive of a text, such as `%{ if }`, whose condition or collection only Terraform knows: it may add any lines.
-    fn unresolved<'t>(&self, text: &'t EvaluatedText) -> Option<(TextPlace, &'t str)> {
-        let pieces = text.pieces();
-        let is_directive = |place| self.configuration.texts.slice(place).trim_start().starts_with("%{");
-        let index = pieces.iter().position(|piece| !piece.is_verbatim && is_directive(piece.place))?;
-        let (piece, next) = (pieces.get(index)?, pieces.get(index + 1));
-        let end = next.map_or(text.as_str().len(), |next| next.start);
-        Some((piece.place, text.as_str().get(piece.start..end)?))
-    }
-
     /// The file and the line of a place, as a part of a sentence.
     fn position(&self, place: TextPlace) -> String {
         let Some(source) = self.configuration.texts.get(place.text) else { return String::new() };
@@ -193,15 +184,8 @@ impl<'v> ResourceInstance<'v> {
             (None, Some(unknown)) if !is_placeholder(unknown.text.as_str()) => &unknown.text,
             _ => return vec![self.unknown(name, value)],
         };
-        if let Some((place, cause)) = self.unresolved(text) {
-            let (address, at) = (&self.block.address, self.position(place));
-            let reason = format!(
-                "`{address}`, not checked: a directive in `{name}`{at} is known only after Terraform applies `{cause}`"
-            );
-            return vec![
-                DocumentDraft::Used(text.clone(), value.place),
-                DocumentDraft::Unknown(place, reason),
-            ];
+        if !text.directives().is_empty() {
+            return directives::documents(self, name, text, value.place);
         }
         match text.encoded() {
             Some(encoded) if encoded.members().is_some() => {

@@ -17,7 +17,6 @@ pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft
     let attributes = body.attributes.iter().map(|one| (one.name.as_str(), one.key, &one.value)).collect();
     let label = resource.block.labels.get(1).map_or("", String::as_str);
     release(&ReleaseArguments {
-        resource,
         label,
         at: resource.block.place,
         attributes,
@@ -43,7 +42,6 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
             .filter_map(|one| Some((named(is_argument(&one.name)?), one.key, &one.value)))
             .collect();
         return release(&ReleaseArguments {
-            resource: module,
             label,
             at,
             attributes,
@@ -63,7 +61,6 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
         .collect();
     let others = Some(DraftPart::word(format!("${{module.{label}}}"), at));
     release(&ReleaseArguments {
-        resource: module,
         label,
         at,
         attributes,
@@ -79,7 +76,6 @@ const MODULE_ARGUMENTS: [&str; 7] =
 
 /// The facts of a block about a release.
 struct ReleaseArguments<'v> {
-    resource: &'v ResourceInstance<'v>,
     label: &'v str,
     at: TextPlace,
     /// The attributes with the names of a `helm_release`, and the places of their names.
@@ -163,8 +159,7 @@ impl ReleaseValues {
             let Some(text) = item.as_text().or(item.as_unknown().map(|unknown| &unknown.text)) else {
                 continue;
             };
-            let is_resolved = arguments.resource.unresolved(text).is_none();
-            match is_resolved.then(|| decoded(text, item.place)).flatten() {
+            match decoded(text, item.place) {
                 Some(value) if value.is_null() => {}
                 Some(value) => {
                     let later = DraftPart::Value(value);

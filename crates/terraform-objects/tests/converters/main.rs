@@ -3,8 +3,10 @@
 use core::fmt::Write as _;
 
 mod aws;
+mod directives;
 mod kubernetes;
 mod plans;
+mod roots;
 
 use insta::assert_snapshot;
 use karpwarden_terraform_objects::{FilesBeside, evaluate};
@@ -272,7 +274,7 @@ resource "helm_release" "karpenter" {
     `kubectl_manifest.a`, not checked: a directive in `yaml_body` (main.tf:4) is known only after Terraform applies `${module.a.is_on}`
     --- main.tf:10
     .resource.helm_release.karpenter.chart = "karpenter" @11:12
-    .resource.helm_release.karpenter.unevaluated.0 = "replicas: 1\n${module.a.all}" @12:13 from "\"replicas: 1\\n%{ for x in module.a.all }x: ${x}%{ endfor }\""
+    .resource.helm_release.karpenter.unevaluated.0 = "${unknown}" @12:13 from "\"replicas: 1\\n%{ for x in module.a.all }x: ${x}%{ endfor }\""
     "#);
 }
 

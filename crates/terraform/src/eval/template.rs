@@ -8,7 +8,7 @@ use hcl_edit::Span as _;
 use hcl_edit::template::{Directive, Element, HeredocTemplate, StringTemplate, Template};
 
 use crate::convert::convert;
-use crate::eval::{Evaluation, TemplateLayout, derived};
+use crate::eval::{Evaluation, NameScope, TemplateLayout, derived};
 use crate::place::TextPlace;
 use crate::session::MAX_TEXT;
 use crate::text::{EvaluatedText, TextBuilder};
@@ -115,7 +115,7 @@ impl Evaluation<'_> {
         };
         match string {
             Ok(EvaluatedValue { data: Data::String(text), .. }) => {
-                push_placed(&text, place, &mut output.text);
+                output.text.push_placed(&text, place);
             }
             Ok(value) => {
                 let text = value.as_unknown().map(|unknown| unknown.text.clone()).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Evaluation<'_> {
                     Some(_) if text.as_str() == placeholder("unknown") => {
                         output.text.push(self.slice(place), place, true);
                     }
-                    _ => push_placed(&text, place, &mut output.text),
+                    _ => output.text.push_placed(&text, place),
                 }
                 output.is_not_known(&value);
             }
@@ -139,15 +139,20 @@ impl Evaluation<'_> {
         match directive {
             Directive::If(directive) => {
                 let condition = self.value(&directive.if_expr.cond_expr);
+                let otherwise = directive.else_expr.as_ref().map(|otherwise| &otherwise.template);
                 match Self::condition(condition.clone()) {
                     Ok(Some(true)) => self.write(directive.if_expr.template.iter(), layout, output),
                     Ok(Some(false)) => {
-                        if let Some(otherwise) = &directive.else_expr {
-                            self.write(otherwise.template.iter(), layout, output);
+                        if let Some(otherwise) = otherwise {
+                            self.write(otherwise.iter(), layout, output);
                         }
                     }
-                    Ok(None) => self.unresolved(&condition, place, output),
-                    Err(failed) => self.unresolved(&failed, place, output),
+                    Ok(None) => {
+                        let branches = [Some(&directive.if_expr.template), otherwise];
+                        let texts = branches.map(|branch| self.branch(branch, layout));
+                        self.unresolved(&condition, place, texts.into_iter().collect(), output);
+                    }
+                    Err(failed) => self.unresolved(&failed, place, None, output),
                 }
             }
             Directive::For(directive) => {
@@ -163,22 +168,39 @@ impl Evaluation<'_> {
                 });
                 match written {
                     Ok(Some(_)) => {}
-                    Ok(None) => self.unresolved(&collection, place, output),
-                    Err(failed) => self.unresolved(&failed, place, output),
+                    Ok(None) => {
+                        let element =
+                            |name| (name, EvaluatedValue::unknown(Type::Dynamic, name, collection.place));
+                        let names: Vec<_> = names.0.into_iter().chain([names.1]).map(element).collect();
+                        let scope = NameScope::within(self.scope, &names);
+                        let once =
+                            Evaluation { scope: &scope, ..*self }.branch(Some(&intro.template), layout);
+                        let branches = once.map(|once| vec![EvaluatedText::default(), once]);
+                        self.unresolved(&collection, place, branches, output);
+                    }
+                    Err(failed) => self.unresolved(&failed, place, None, output),
                 }
             }
         }
     }
 
+    /// The text that a branch of a directive writes; none if a part of it fails.
+    fn branch(&self, branch: Option<&Template>, layout: &TemplateLayout) -> Option<EvaluatedText> {
+        let mut output = Output::default();
+        self.write(branch.into_iter().flat_map(Template::iter), layout, &mut output);
+        output.failure.is_none().then(|| output.text.finish())
+    }
+
     /// Writes a placeholder for a directive whose condition or collection is not known.
-    fn unresolved(&self, cause: &EvaluatedValue, place: TextPlace, output: &mut Output) {
+    fn unresolved(
+        &self,
+        cause: &EvaluatedValue,
+        place: TextPlace,
+        branches: Option<Vec<EvaluatedText>>,
+        output: &mut Output,
+    ) {
         let name = self.session.slice(cause.place);
-        output.text.push(&placeholder(&name), place, false);
+        output.text.push_directive(&placeholder(&name), place, branches.unwrap_or_default());
         output.is_not_known(&derived(place, &name, Type::String, [cause]));
     }
-}
-
-/// Adds a string that an interpolation inserts, at the place of the interpolation.
-fn push_placed(text: &EvaluatedText, place: TextPlace, into: &mut TextBuilder) {
-    into.push(text.as_str(), place, false);
 }

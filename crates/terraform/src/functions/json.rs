@@ -82,6 +82,9 @@ pub(super) fn quote(text: &str, into: &mut String) {
 
 pub(super) fn jsondecode(call: &Call<'_>) -> Answer {
     let text = call.argument(0)?.as_text().ok_or("The argument must be a string.")?;
+    if !text.directives().is_empty() {
+        return call.unknown(Type::Dynamic);
+    }
     call.spend_text(text.as_str().len().saturating_mul(4))?;
     match decode(text, call.place)? {
         Some(value) => Ok(value),

@@ -28,6 +28,9 @@ enum Problem {
 
 pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
     let text = call.argument(0)?.as_text().ok_or("The argument must be a string.")?;
+    if !text.directives().is_empty() {
+        return call.unknown(Type::Dynamic);
+    }
     call.spend_text(text.as_str().len().saturating_mul(8))?;
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     let tree = match file.documents.as_slice() {
@@ -46,8 +49,11 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
     }
 }
 
-/// The value of the only document of a string.
+/// The value of the only document of a string; none if a directive in it is not resolved.
 pub(crate) fn decode(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
+    if !text.directives().is_empty() {
+        return None;
+    }
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     match file.documents.as_slice() {
         [Document::Read(tree)] => decoded(tree.root(), text, used).ok(),
