@@ -20,13 +20,22 @@ use karpwarden::cluster::Cluster;
 use karpwarden::drift::HoveredField;
 use karpwarden::engine::apply::{WantedFixes, apply_fixes};
 use karpwarden::karpenter::release::Release;
+use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::reference::catalog::catalog;
 use karpwarden::render::sarif;
 use karpwarden::rule::Rule;
 use karpwarden::rule::settings::Target;
+use terraform_objects::evaluate_given;
 use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Reads files, with the objects that configurations and plans of Terraform among them make.
+fn read(files: &str) -> Result<Vec<File>, String> {
+    let mut files = files::read(files)?;
+    evaluate_given(&mut files, &Limits::DEFAULT);
+    Ok(files)
+}
 
 /// Lists every rule, like `karpwarden rules --format json`.
 #[wasm_bindgen]
@@ -47,7 +56,7 @@ pub fn check(
 ) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
     settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
-    let cluster = Cluster { name: String::new(), files: files::read(files)? };
+    let cluster = Cluster { name: String::new(), files: read(files)? };
     Ok(karpwarden::check(&[cluster], &settings).to_json())
 }
 
@@ -67,7 +76,7 @@ pub fn sarif(
     settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
     let texts: BTreeMap<&str, String> =
         serde_json::from_str(documentation).map_err(|error| format!("the documentation: {error}"))?;
-    let clusters = [Cluster { name: String::new(), files: files::read(files)? }];
+    let clusters = [Cluster { name: String::new(), files: read(files)? }];
     let report = karpwarden::check(&clusters, &settings);
     let text = |rule: &Rule| texts.get(rule.name).cloned().unwrap_or_default();
     Ok(sarif::sarif(&REGISTRY, &report, &clusters, text).to_string())
@@ -79,9 +88,9 @@ pub fn sarif(
 pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String, String> {
     let mut settings = settings::read(settings)?;
     settings::set_range_and_date(&mut settings, None, today.as_deref())?;
-    let read = files::read(files)?;
-    let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
-    let mut clusters = [Cluster { name: String::new(), files: read }];
+    let files = read(files)?;
+    let before: Vec<Arc<Source>> = files.iter().map(|file| Arc::clone(&file.source)).collect();
+    let mut clusters = [Cluster { name: String::new(), files }];
     let result = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT, WantedFixes::Safe);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
@@ -96,14 +105,14 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
 /// "operation", "line", "offset", "object", "oldObject"}]`. The last two are present only if `whole` is set.
 #[wasm_bindgen]
 pub fn documents(files: &str, whole: bool) -> Result<String, String> {
-    text(&outline::list(&files::read(files)?, whole))
+    text(&outline::list(&read(files)?, whole))
 }
 
 /// Describes what changing the field at an offset of the one file does to nodes: `{"path", "effect", "words", "message"}`, or
 /// `undefined` if there is no field of Karpenter.
 #[wasm_bindgen]
 pub fn field(files: &str, offset: usize) -> Result<Option<String>, String> {
-    let files = files::read(files)?;
+    let files = read(files)?;
     let described = files.first().and_then(|file| {
         let byte = file.source.byte_at(offset);
         let found = HoveredField::at(file, byte)?;

@@ -77,6 +77,37 @@ const unusual = [
   { name: 'lines.jsonl', text: '{"apiVersion":"v1","kind":"Pod"}\n{"a"\n{}\n' },
 ];
 
+/** A configuration with a template and values that are known, and a plan. */
+const terraform = [
+  {
+    name: 'terraform/main.tf',
+    text: `locals {
+  profile = "arn:aws:iam::111122223333:instance-profile/nodes"
+}
+
+resource "kubectl_manifest" "class" {
+  for_each  = toset(["a", "b"])
+  yaml_body = templatefile("\${path.module}/class.yaml.tftpl", { name = each.key, profile = local.profile, on = module.a.on })
+}
+`,
+  },
+  {
+    name: 'terraform/class.yaml.tftpl',
+    text: `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: \${name}}
+spec:
+  instanceProfile: \${profile}
+%{ if on ~}
+  tags: {a: b}
+%{ else ~}
+  tags: {c: d}
+%{ endif ~}
+`,
+  },
+  { name: 'plan.json', text: readFileSync(join(root, 'fuzz/seeds/plans/objects.json'), 'utf8') },
+];
+
 let visited;
 let folder;
 let target;
@@ -155,6 +186,8 @@ test('JSON and SARIF of the page equal those of the command line', async () => {
     ...all.map((file) => [[file], { karpenterVersion: '1.3', clusterName: 'prod' }, null]),
     ...all.map((file) => [[file], {}, '1.0..1.14']),
     [all, {}, null],
+    [terraform, {}, null],
+    [terraform, {}, '1.0..1.14'],
     // With a kustomization, which the page checks with the whole engine.
     [manifestsIn('tests/cli/charts'), {}, null],
     ...conformance().map((file) => [[file], {}, '1.0..1.14']),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { copied, onPage, opened, pack, paste, root, rules, settled, shared, text } from './browser.mjs';
+import { copied, drop, onPage, opened, pack, paste, root, rules, settled, shared, text } from './browser.mjs';
 
 const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
 const BAD = example('nodeclass-bad.yaml');
@@ -662,6 +662,31 @@ onPage('Terraform is recognised, and read for the manifests in it', async (page)
   await page.locator('.finding .rule', { hasText: 'instance-profile-is-arn' }).waitFor();
   assert.equal(await page.getByText('this is Terraform').count(), 0);
   await paste(page, 'variable "a" {\n  default = 1\n}\n');
+});
+
+/** A configuration whose instance profile comes from a file of variables, in a template. */
+const CONFIGURATION = [
+  {
+    name: 'main.tf',
+    text: `variable "profile" {}
+
+resource "kubectl_manifest" "class" {
+  yaml_body = templatefile("\${path.module}/class.yaml.tftpl", { profile = var.profile })
+}
+`,
+  },
+  { name: 'class.yaml.tftpl', text: BAD.replace(/arn:\S+/, '${profile}') },
+  { name: 'terraform.tfvars', text: `profile = "${/arn:\S+/.exec(BAD)[0]}"\n` },
+];
+
+onPage('files of Terraform that are dropped together are one configuration', async (page) => {
+  await drop(page, CONFIGURATION);
+  await page.locator('.finding .rule', { hasText: 'instance-profile-is-arn' }).waitFor();
+  assert.match(await page.locator('.finding').textContent(), /class\.yaml\.tftpl/);
+  assert.equal(await page.locator('.unread').count(), 0);
+  await page.locator('.file .tab', { hasText: 'terraform.tfvars' }).click();
+  await paste(page, 'profile = "nodes"\n');
+  await page.getByText('Nothing to report').waitFor();
 });
 
 onPage('the button for more findings counts the rest, and is gone without one', async (page) => {

@@ -33,7 +33,7 @@ const DANGLING: &str = "6:73 nodeclass-ref-dangling 2";
 const ARN: &str = "4:19 instance-profile-is-arn 1";
 
 /// An editor that has started the language server.
-struct Editor {
+pub(crate) struct Editor {
     server: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -55,7 +55,7 @@ impl Editor {
     }
 
     /// Starts the server with the folders of an editor with every ability.
-    fn with_folders(folders: &[&Path]) -> Self {
+    pub(crate) fn with_folders(folders: &[&Path]) -> Self {
         let capabilities = json!({
             "workspace": {
                 "workspaceEdit": {"documentChanges": true},
@@ -112,32 +112,32 @@ impl Editor {
         }
     }
 
-    fn open(&mut self, path: &Path, text: &str) {
+    pub(crate) fn open(&mut self, path: &Path, text: &str) {
         let document = json!({"uri": uri(path), "languageId": "yaml", "version": 1, "text": text});
         self.tell("textDocument/didOpen", json!({"textDocument": document}));
     }
 
-    fn change(&mut self, path: &Path, text: &str) {
+    pub(crate) fn change(&mut self, path: &Path, text: &str) {
         let document = json!({"uri": uri(path), "version": 2});
         let change = json!({"textDocument": document, "contentChanges": [{"text": text}]});
         self.tell("textDocument/didChange", change);
     }
 
     /// The code actions of some kinds in a range of a document.
-    fn actions(&mut self, path: &Path, range: &Value, only: &[&str]) -> Value {
+    pub(crate) fn actions(&mut self, path: &Path, range: &Value, only: &[&str]) -> Value {
         let context = json!({"diagnostics": [], "only": only});
         let params = json!({"textDocument": {"uri": uri(path)}, "range": range, "context": context});
         self.ask("textDocument/codeAction", &params)
     }
 
     /// Says that files have changed on disk.
-    fn changed(&mut self, paths: &[&Path]) {
+    pub(crate) fn changed(&mut self, paths: &[&Path]) {
         let changes: Vec<Value> = paths.iter().map(|path| json!({"uri": uri(path), "type": 2})).collect();
         self.tell("workspace/didChangeWatchedFiles", json!({"changes": changes}));
     }
 
     /// The diagnostics that the editor shows for a file. The server must have sent some, or an empty list.
-    fn diagnostics(&mut self, path: &Path) -> Vec<String> {
+    pub(crate) fn diagnostics(&mut self, path: &Path) -> Vec<String> {
         let uri = uri(path);
         self.diagnostics_of(&uri)
     }
@@ -165,7 +165,7 @@ impl Editor {
     }
 }
 
-fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     from_path(path).unwrap().as_str().to_owned()
 }
 

@@ -24,6 +24,7 @@ mod getting_started;
 mod hash;
 mod kustomize;
 mod lsp;
+mod lsp_terraform;
 mod pipes;
 mod places;
 mod plan;

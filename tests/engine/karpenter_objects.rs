@@ -28,6 +28,10 @@ spec: {template: {spec: {}}}
 ",
 );
 
+const TERRAFORM: (&str, &str) = ("main.tf", "locals {}\n");
+
+const VARIABLES: (&str, &str) = ("terraform.tfvars", "name = \"default\"\n");
+
 fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {
     let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
     [Cluster { name: String::new(), files }]
@@ -42,8 +46,8 @@ fn reports_on_objects_of_karpenter_as_the_whole_engine_does() {
 }
 
 #[test]
-fn leaves_kustomizations_and_other_objects_to_the_whole_engine() {
-    for other in [KUSTOMIZATION, DEPLOYMENT] {
+fn leaves_kustomizations_terraform_and_other_objects_to_the_whole_engine() {
+    for other in [KUSTOMIZATION, DEPLOYMENT, TERRAFORM, VARIABLES] {
         let clusters = cluster(&[CLASS, other]);
         assert!(
             karpwarden::check_karpenter_objects(&clusters, &Settings::default()).is_none(),

@@ -9,6 +9,7 @@ use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::{Document, Encoding, File, FileKind, ReadOptions, is_markdown};
 use objects::embedded::READ_OPTIONS;
+use terraform_objects::keep_manifests;
 
 use super::base::BaseFolder;
 use super::error::InputError;
@@ -201,25 +202,6 @@ impl InputFile {
     /// Whether the input is standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self.from, From::Stdin(_))
-    }
-}
-
-/// Leaves out the documents of a template that are no manifests. A template that is no YAML is no mistake.
-fn keep_manifests(file: &mut File) {
-    if !["apiVersion", "kind"].iter().all(|key| file.source.text().contains(key)) {
-        file.documents.clear();
-    }
-    file.documents.retain(|document| match document {
-        Document::Read(tree) => (READ_OPTIONS.is_manifest)(tree.root()),
-        document => !matches!(document, Document::Script(_)),
-    });
-    for document in &mut file.documents {
-        if let Document::Unreadable { at, error } = document
-            && error.exceeded().is_none()
-        {
-            let reason = format!("template, not checked: {error}");
-            *document = Document::Unevaluated { span: Span::new(*at, *at), reason };
-        }
     }
 }
 

@@ -24,4 +24,4 @@ pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use references::{NotFollowed, referenced};
 pub(crate) use regular::{read_finite, read_regular};
-pub(crate) use walk::{NO_FILES, Wanted, is_manifest, manifest_patterns};
+pub(crate) use walk::{NO_FILES, Wanted, is_manifest, is_template, manifest_patterns};

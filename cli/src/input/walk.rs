@@ -260,17 +260,14 @@ pub(crate) fn is_manifest(path: &Path) -> bool {
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// Whether a file is a template of Terraform or another program. Many such templates are no manifests. A name that starts with `_` is a
-/// part of a Helm chart.
-pub(super) fn is_template(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    ["tftpl", "tpl"].contains(&extension) && !name.starts_with('_')
+/// Whether a file is a template of Terraform or another program.
+pub(crate) fn is_template(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(terraform_objects::is_template)
 }
 
 /// Glob patterns of the files that a folder walk takes.
 pub(crate) fn manifest_patterns() -> Vec<String> {
-    vec![format!("**/*.{{{}}}", EXTENSIONS.join(","))]
+    vec![format!("**/*.{{{}}}", EXTENSIONS.join(",")), "**/*.{tftpl,tpl}".to_owned()]
 }
 
 /// Path, if known, and message of an error of the walk.

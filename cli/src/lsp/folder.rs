@@ -16,15 +16,15 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{File, FileKind, parallel};
 use rule::settings::Settings;
-use terraform_objects::NoFilesBeside;
+use terraform_objects::is_variables;
 
 use crate::config::{self, Config};
 use crate::form::Color;
 use crate::input::charts;
 use crate::input::pinning;
 use crate::input::{
-    self, BaseFolder, InputError, InputFile, Patterns, Wanted, is_manifest, manifest_patterns, read_regular,
-    resolved,
+    self, BaseFolder, InputError, InputFile, Patterns, Wanted, is_manifest, is_template, manifest_patterns,
+    read_regular, resolved,
 };
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 
@@ -81,6 +81,9 @@ struct Contents {
     by_path: BTreeMap<PathBuf, MemberId>,
     /// The folder from which the names of the files start.
     base: BaseFolder,
+    /// The paths of the inputs, and the names of the files that are no inputs, which configurations of Terraform may read.
+    options: InputOptions,
+    unread: Vec<String>,
     /// The files, in the order of the members, and the texts that pin a version or belong to a chart.
     cluster: Cluster,
 }
@@ -136,7 +139,9 @@ impl Folder {
 
     /// Reads a changed file again at the next update, or the whole folder if the change may add or remove files.
     pub(super) fn reload(&mut self, path: &Path, resolved: &Path) {
-        let is_decisive = path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own));
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // A new file of variables changes what a configuration makes.
+        let is_decisive = DECISIVE.contains(&name) || is_variables(name);
         let is_text = |contents: &Contents| contents.reads_as_text(path, resolved);
         let changes_text = self.root.holds(path, resolved) && self.contents.as_ref().is_some_and(is_text);
         if is_decisive || changes_text {
@@ -226,10 +231,11 @@ impl Root {
         path.starts_with(&self.path) || resolved.starts_with(&self.resolved)
     }
 
-    /// Whether a path can be a member: it is the folder itself, which is a document alone, or has the name of a manifest.
+    /// Whether a path can be a member: it is the folder itself, which is a document alone, or has the name of a manifest or a template.
     fn may_hold(&self, path: &Path, resolved: &Path) -> bool {
         let is_config = path.file_name().is_some_and(|name| name == config::FILE);
-        self.holds(path, resolved) && (*resolved == *self.resolved || is_manifest(path)) && !is_config
+        let is_named_so = || is_manifest(path) || is_template(path);
+        self.holds(path, resolved) && (*resolved == *self.resolved || is_named_so()) && !is_config
     }
 
     /// Whether a document can be a member. A document that is not a file is always alone.
@@ -251,6 +257,8 @@ impl Contents {
             members: IdVec::default(),
             by_path: BTreeMap::new(),
             base: BaseFolder::here(),
+            options: InputOptions { paths: vec![path.to_owned()], ..InputOptions::default() },
+            unread: Vec::new(),
             cluster: Cluster::default(),
         };
         if let Some(FolderInputs { config, inputs, pinning, unread }) = contents.inputs(path, unsaved) {
@@ -258,14 +266,13 @@ impl Contents {
             let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
             let (members, files): (Vec<Member>, _) = read.into_iter().unzip();
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
+            (contents.base, contents.unread) = (config.base, unread);
             // The texts follow the members, so that a member and its file have the same position.
-            let options = InputOptions { paths: vec![path.to_owned()], ..InputOptions::default() };
-            input::evaluate_terraform(&mut contents.cluster.files, &unread, &config.base, &options, None);
-            let texts = pinning::texts_with_pins(&pinning, &config.base);
+            contents.evaluate_terraform();
+            let texts = pinning::texts_with_pins(&pinning, &contents.base);
             input::add_unknown(&mut contents.cluster.files, texts);
-            let templates = charts::texts(&contents.cluster.files, &config.base);
+            let templates = charts::texts(&contents.cluster.files, &contents.base);
             contents.cluster.files.extend(templates);
-            contents.base = config.base;
             let paths = contents.members.enumerate().map(|(id, member)| (member.resolved.clone(), id));
             contents.by_path = paths.collect();
         } else if let Some(config) = contents.config_file.as_mut().filter(|config| !config.has_error()) {
@@ -363,9 +370,16 @@ impl Contents {
             }
         }
         if is_changed {
-            terraform_objects::evaluate(&mut self.cluster.files, &NoFilesBeside, &Limits::DEFAULT);
+            self.evaluate_terraform();
         }
         is_changed
+    }
+
+    /// Replaces the documents of configurations by the objects that they make. Files beside the members that a configuration reads become
+    /// the last files.
+    fn evaluate_terraform(&mut self) {
+        let Self { cluster, unread, base, options, .. } = self;
+        input::evaluate_terraform(&mut cluster.files, unread, base, options, None);
     }
 
     fn check(&self, open: &OpenByPath<'_>) -> Checked {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
+use terraform_objects::is_variables;
 
 use super::folder::{Folder, OpenByPath, watched};
 use crate::config;
@@ -67,8 +68,9 @@ impl Workspace for Folders {
             }
         }
         let is_alone = |path: &&PathBuf| {
-            let is_config = path.file_name().is_some_and(|name| name == config::FILE);
-            !is_config && !self.outermost.iter().any(|folder| folder.decides_about(path, &open))
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_document = name != config::FILE && !is_variables(name);
+            is_document && !self.outermost.iter().any(|folder| folder.decides_about(path, &open))
         };
         let alone: Vec<&PathBuf> = open.keys().filter(is_alone).collect();
         self.alone.retain(|known| alone.iter().any(|path| *path == known.path()));

@@ -13,7 +13,7 @@ use manifest::{Document, File, FileKind, parallel};
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
-use terraform_objects::NoFilesBeside;
+use terraform_objects::{NoFilesBeside, needs_evaluation};
 
 use crate::collect::collect;
 use crate::coverage::{DocumentReader, objects_in};
@@ -49,7 +49,7 @@ pub fn check_within(
     check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(evaluate))
 }
 
-/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a kustomization, and the check is not
+/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a kustomization or of Terraform, and the check is not
 /// about an upgrade.
 ///
 /// A front end that calls only this function needs only the rules that read Karpenter's objects, and no code that builds
@@ -67,9 +67,11 @@ pub fn check_karpenter_objects(
     Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS, None))
 }
 
-/// Whether every object of a file belongs to Karpenter's API groups, and the file shows no chart, whose values are checked too.
+/// Whether every object of a file belongs to Karpenter's API groups, and the file has no others: it shows no chart, whose values are checked
+/// too, and is not of Terraform, which makes objects.
 fn has_own_objects_only(file: &File) -> bool {
     file.kind != FileKind::ChartText
+        && !needs_evaluation(file)
         && file.documents.iter().all(|document| match document {
             Document::Read(tree) => {
                 objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))

@@ -1,6 +1,6 @@
 //! Browser front end: the module that the page loads first, with the code that a first finding needs.
 //!
-//! It checks Karpenter's own objects, outside kustomizations. The page loads the whole engine (`karpwarden-playground`) for
+//! It checks Karpenter's own objects, outside kustomizations and Terraform. The page loads the whole engine (`karpwarden-playground`) for
 //! every other object, and for fixes, exports and admission.
 
 #![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]

@@ -8,7 +8,8 @@ import type { SourceFile } from './types.ts';
 /** Limits of one drop: number of files, and their total size in bytes. */
 const FILES = 500;
 const BYTES = 16 << 20;
-const KNOWN = /\.(ya?ml|jsonl?|log|txt|out)$/i;
+/** In a folder, a `.tpl` file whose name begins with `_` is a part of a Helm chart. */
+const KNOWN = /\.(ya?ml|jsonl?|log|txt|out|tf|tofu|tfvars|tftpl)$|^[^_].*\.tpl$/i;
 /** Size in bytes up to which a log opens in the editor. */
 export const EDITABLE = 1 << 20;
 
@@ -235,7 +236,7 @@ async function take(app: App, found: Found[], skipped: number, target: EventTarg
   else if (found.length === 0)
     app.notice(
       'drop',
-      'No manifest or log found. The page opens .yaml, .yml, .json, .jsonl, .log, .txt and .out files.',
+      'No manifest or log found. The page opens .yaml, .yml, .json, .jsonl, .tf, .tofu, .tfvars, .tftpl, .tpl, .log, .txt and .out files.',
     );
   const manifests = large.filter(({ name }) => !isLog(name));
   if (manifests.length > 0) {

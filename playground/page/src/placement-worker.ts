@@ -27,6 +27,7 @@ class KeptWorld {
     this.#world = undefined;
     const read = new PlacementWorld(release);
     for (const { name, text } of files) read.file(name, text);
+    read.evaluate();
     [this.#world, this.#known] = [read, key];
     return read;
   }

@@ -17,7 +17,7 @@ export function isTerraform(text: string): boolean {
 
 /** Whether the engine reads a file as Terraform by its name. */
 function isNamedTerraform(name: string): boolean {
-  return /\.(tf|tofu|hcl)$/i.test(name);
+  return /\.(tf|tofu|hcl|tfvars)$/i.test(name);
 }
 
 /** Says that a file is Terraform, with a button that gives it the name of one. */
@@ -36,7 +36,7 @@ export function terraformHint(app: App): void {
     shown = name;
     app.notice(
       KIND,
-      `${name}: this is Terraform, but it is read as YAML because of its name. In a .tf file the manifests and Helm values in heredoc strings are checked.`,
+      `${name}: this is Terraform, but it is read as YAML because of its name. In a .tf file the objects that its resources make are checked.`,
       [['Read it as Terraform', () => rename(app, name)]],
     );
   });

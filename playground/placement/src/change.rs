@@ -5,10 +5,13 @@ use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::kind::Kind;
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
 use karpwarden::plan::{Plan, PlanError, PlanOptions, PlanPair, PlanSide, plan};
 use karpwarden::rule::settings::Settings;
 use karpwarden::simulate::Choices;
 use karpwarden::values::timestamp::Timestamp;
+use terraform_objects::evaluate_given;
 
 use crate::read;
 
@@ -27,8 +30,7 @@ pub(crate) fn answer(
 ) -> Result<PlanAnswer, PlanError> {
     let (has_before, has_after) = (has_nodes(before), has_nodes(after));
     let joined = (has_after && !has_before).then(|| {
-        let files = before.files.iter().chain(&after.files);
-        let files = files.map(|file| read(file.source.name(), file.source.text()));
+        let files = [before, after].into_iter().flat_map(read_again);
         Cluster { name: String::new(), files: files.collect() }
     });
     let options = PlanOptions {
@@ -50,6 +52,14 @@ pub(crate) fn answer(
     let Plan { mut answer, assumptions, .. } = plan(&[pair], &options)?;
     answer.assumptions = assumptions.iter().map(ToString::to_string).collect();
     Ok(answer)
+}
+
+/// The files of a cluster.
+fn read_again(cluster: &Cluster) -> Vec<File> {
+    let files = cluster.files.iter().map(|file| read(file.source.name(), file.source.text()));
+    let mut files: Vec<File> = files.collect();
+    evaluate_given(&mut files, &Limits::DEFAULT);
+    files
 }
 
 fn has_nodes(cluster: &Cluster) -> bool {

@@ -13,6 +13,7 @@ use karpwarden::answers::sorted;
 use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::{Settings, Target};
@@ -20,6 +21,7 @@ use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes};
 use karpwarden::simulate::{self, Choices, DeducedSettings, replicas};
 use karpwarden::values::timestamp::Timestamp;
 use serde::Serialize;
+use terraform_objects::evaluate_given;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Files and a release to simulate. The files are parsed once, and each number of replicas is a simulation.
@@ -46,6 +48,11 @@ impl PlacementWorld {
     /// Adds a file.
     pub fn file(&mut self, name: &str, text: &str) {
         self.cluster.files.push(read(name, text));
+    }
+
+    /// Evaluates the configurations and the plans of Terraform among the files, after the last file.
+    pub fn evaluate(&mut self) {
+        evaluate_given(&mut self.cluster.files, &Limits::DEFAULT);
     }
 
     /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks, and without the flags that

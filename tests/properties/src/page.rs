@@ -3,10 +3,12 @@
 use karpwarden::REGISTRY;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::Settings;
 use karpwarden_playground as page;
 use serde_json::{Value, json};
+use terraform_objects::evaluate_given;
 
 use crate::input::{CONFIG, Texts};
 
@@ -21,8 +23,9 @@ pub fn assert_page(text: &str) {
         ..File::from_bytes(*name, text.clone().into_bytes(), READ_OPTIONS)
     };
     let native = Settings::parse_file(&config, &REGISTRY).ok().map(|settings| {
-        let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };
-        karpwarden::check(&[cluster], &settings).to_json()
+        let mut files = files.iter().map(read).collect();
+        evaluate_given(&mut files, &Limits::DEFAULT);
+        karpwarden::check(&[Cluster { name: String::new(), files }], &settings).to_json()
     });
     assert_eq!(page::check(&sent, &settings, None, None).ok(), native);
     assert_eq!(page::fix(&sent, &settings, None).is_ok(), native.is_some());
