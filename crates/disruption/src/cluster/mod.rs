@@ -128,19 +128,7 @@ fn state_node<'d>(
     claim: Option<NodeClaim<'d>>,
     settings: &DisruptionSettings,
 ) -> StateNode<'d> {
-    let mut state = StateNode {
-        node,
-        claim,
-        position,
-        pods: Vec::new(),
-        is_marked: false,
-        is_in_queue: false,
-        nominated_until: None,
-        has_buffer_pods: false,
-        is_drifted: false,
-        drifted_since: None,
-        has_started: false,
-    };
+    let mut state = StateNode::new(node, claim, position);
     if let Some(drifted) = state.condition("Drifted").filter(|condition| condition.is_true) {
         (state.is_drifted, state.drifted_since) = (true, drifted.since);
     }

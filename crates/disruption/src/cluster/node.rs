@@ -22,6 +22,8 @@ pub(crate) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the facts about a node are independent")]
 pub struct StateNode<'d> {
+    /// The name of the Node, else of the NodeClaim. Nodes are looked up by name.
+    name: &'d str,
     /// The Node.
     pub node: Option<Object<'d>>,
     /// The NodeClaim.
@@ -60,9 +62,27 @@ pub struct ClaimCondition<'d> {
 }
 
 impl<'d> StateNode<'d> {
+    /// A Node, a NodeClaim or both, before anything else is known.
+    pub(crate) fn new(node: Option<Object<'d>>, claim: Option<NodeClaim<'d>>, position: usize) -> Self {
+        Self {
+            name: certain(node.or(claim.map(NodeClaim::object)).map(Object::name)),
+            node,
+            claim,
+            position,
+            pods: Vec::new(),
+            is_marked: false,
+            is_in_queue: false,
+            nominated_until: None,
+            has_buffer_pods: false,
+            is_drifted: false,
+            drifted_since: None,
+            has_started: false,
+        }
+    }
+
     /// The name of the Node, else of the NodeClaim.
     pub fn name(&self) -> &'d str {
-        certain(self.object().map(Object::name))
+        self.name
     }
 
     /// The Node, else the NodeClaim.

@@ -64,7 +64,7 @@ impl Default for ForecastSettings {
         Self {
             node_start: Duration::from_minutes(2),
             horizon: Duration::from_minutes(30 * 24 * 60),
-            steps_per_part: 1_300,
+            steps_per_part: 800,
         }
     }
 }

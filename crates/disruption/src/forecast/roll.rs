@@ -26,7 +26,7 @@ pub(super) type MovedPodKey<'s> = (&'s str, &'s str);
 /// Part of the steps that may be spent on passes that try every node.
 const PART_OF_FULL_PASSES: u64 = 16;
 /// Number of nodes and pods whose steps a forecast of fewer may also take.
-const MIN_PARTS: usize = 6_000;
+const MIN_PARTS: usize = 10_000;
 
 /// Time after which a NodeClaim without a node is deleted (`registrationTTL` in pkg/controllers/nodeclaim/lifecycle/liveness.go of
 /// kubernetes-sigs/karpenter at v1.14.1). A node that has not started by then is taken to stay as it is.

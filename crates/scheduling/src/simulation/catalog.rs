@@ -1,6 +1,7 @@
 //! The instance types of a NodePool, as sets: by label, by offering, by resources.
 
 use std::cell::{LazyCell, RefCell};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -198,13 +199,26 @@ impl<'d> Catalog<'d> {
 
     /// The types of a set by price, then name.
     pub(crate) fn by_price(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Vec<(TypeId, f64)> {
-        let offerings: Vec<&Offering<'d>> = self.compatible_offerings(requirements).collect();
-        let priced = types.iter().map(|id| (id, Self::price(offerings.iter().copied(), id)));
-        let mut all: Vec<(TypeId, f64)> = priced.collect();
-        all.sort_by(|(one, price), (other, other_price)| {
-            price.total_cmp(other_price).then_with(|| self.names.get(*one).cmp(&self.names.get(*other)))
-        });
+        let mut all = self.priced(types, requirements);
+        all.sort_unstable_by(|one, other| self.compare(one, other));
         all
+    }
+
+    /// The type of a set that costs the least, the first one by name.
+    pub(crate) fn cheapest(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Option<TypeId> {
+        let all = self.priced(types, requirements).into_iter();
+        all.min_by(|one, other| self.compare(one, other)).map(|(id, _)| id)
+    }
+
+    /// The types of a set with their lowest prices.
+    fn priced(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Vec<(TypeId, f64)> {
+        let offerings: Vec<&Offering<'d>> = self.compatible_offerings(requirements).collect();
+        types.iter().map(|id| (id, Self::price(offerings.iter().copied(), id))).collect()
+    }
+
+    /// Compares types by price, then name.
+    fn compare(&self, (one, price): &(TypeId, f64), (other, other_price): &(TypeId, f64)) -> Ordering {
+        price.total_cmp(other_price).then_with(|| self.names.get(*one).cmp(&self.names.get(*other)))
     }
 
     /// The resources of the types of a set.

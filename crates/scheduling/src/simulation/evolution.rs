@@ -107,9 +107,16 @@ impl<'s> SimulatedCluster<'s> {
     pub fn settle(&mut self, pod: Object<'s>, node: &str) {
         let Some((pod, at)) = Pod::of(pod).zip(self.base.position(node)) else { return };
         let object = pod.object();
-        let input = InputPod::new(pod, namespace_of(object), object.name().to_owned());
-        let running = self.base.running(&input);
+        let namespace = namespace_of(object);
+        let running = self.homeless.remove(&(namespace, object.name()));
+        let running = running
+            .unwrap_or_else(|| self.base.running(&InputPod::new(pod, namespace, object.name().to_owned())));
         self.base.settle(at, running);
+        self.note(at);
+    }
+
+    /// Notes that the node at a position has changed.
+    fn note(&mut self, at: usize) {
         if let Some(one) = self.base.nodes.get(at) {
             self.fitting.get_mut().note(one);
             self.topology.borrow_mut().note(one.slot, Some(one));
@@ -121,6 +128,8 @@ impl<'s> SimulatedCluster<'s> {
         if let Some(gone) = self.base.take(node) {
             self.fitting.get_mut().note(&gone);
             self.topology.borrow_mut().note(gone.slot, None);
+            let pods = gone.pods.into_iter().filter(|pod| !pod.is_daemon);
+            self.homeless.extend(pods.map(|pod| ((namespace_of(pod.object), pod.object.name()), pod)));
         }
     }
 }

@@ -4,9 +4,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ids::{IdVec, ids};
+use objects::object::Object;
+use objects::pod::Pod;
 
 use super::pods::{BatchPod, PendingPod, PendingPods, PodReader, ShapeId};
+use super::round::RoundPod;
+use super::selector::namespace_of;
 use super::shape::PodShape;
+use super::workloads::InputPod;
 
 ids! {
     /// Shape of pods of any round.
@@ -34,17 +39,16 @@ impl<'d> KnownPods<'d> {
     /// The pods of a batch and their shapes. Returns also the ids of these shapes in every round.
     pub(super) fn batch(
         &mut self,
-        batch: Vec<BatchPod<'d>>,
+        batch: &[RoundPod<'d>],
         reader: &PodReader<'d>,
     ) -> (PendingPods<'d>, IdVec<ShapeId, KnownShapeId>) {
         let mut all = PendingPods::default();
         let mut known_shapes: IdVec<ShapeId, KnownShapeId> = IdVec::default();
         let mut of_round: BTreeMap<KnownShapeId, ShapeId> = BTreeMap::new();
-        for one in batch {
-            let avoids_waiting = one.avoids_waiting;
-            let key = (one.input.namespace, one.input.pod.object().name(), one.is_moved);
+        for RoundPod { object, is_moved, avoids_waiting } in batch.iter().copied() {
+            let key = (namespace_of(object), object.name(), is_moved);
             if !self.pods.contains_key(&key) {
-                self.read(key, one, reader);
+                self.read(key, object, reader);
             }
             let Some(KnownPod { pod, shape }) = self.pods.get(&key) else { continue };
             let id = *of_round.entry(*shape).or_insert_with(|| {
@@ -56,7 +60,11 @@ impl<'d> KnownPods<'d> {
         (all, known_shapes)
     }
 
-    fn read(&mut self, key: KnownPodKey<'d>, pod: BatchPod<'d>, reader: &PodReader<'d>) {
+    fn read(&mut self, key: KnownPodKey<'d>, object: Object<'d>, reader: &PodReader<'d>) {
+        let (namespace, name, is_moved) = key;
+        let Some(pod) = Pod::of(object) else { return };
+        let input = InputPod::new(pod, namespace, name.to_owned());
+        let pod = BatchPod { input, is_moved, avoids_waiting: false };
         let PendingPods { pods, shapes } = reader.pending(vec![pod]);
         let Some((pod, shape)) = pods.into_iter().zip(shapes).next() else { return };
         let shape = *self.ids.entry(shape).or_insert_with_key(|shape| self.shapes.push(Rc::clone(shape)));

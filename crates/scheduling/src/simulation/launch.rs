@@ -34,7 +34,7 @@ impl<'c, 'd> Launch<'c, 'd> {
         let catalog = &claim.pool.catalog;
         let mut types = types.clone();
         types.intersect_with(&catalog.offered(&claim.requirements));
-        let (id, _) = *catalog.by_price(&types, &claim.requirements).first()?;
+        let id = catalog.cheapest(&types, &claim.requirements)?;
         let offerings = catalog.compatible_offerings(&claim.requirements);
         let available = offerings.filter(|offering| offering.types.contains(id));
         let offering = available.min_by(|one, other| {

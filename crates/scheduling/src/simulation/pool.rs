@@ -96,9 +96,14 @@ impl<'d> Pool<'d> {
         })
     }
 
+    /// Whether limits leave some amount of a resource, or none.
+    pub(crate) fn has_limits(&self) -> bool {
+        !self.remaining.borrow().is_empty()
+    }
+
     /// Subtracts an existing node from the limits.
     pub(crate) fn count_node(&self, capacity: &Resources) {
-        if self.remaining.borrow().is_empty() {
+        if !self.has_limits() {
             return;
         }
         self.remaining.borrow_mut().subtract(capacity);
@@ -141,7 +146,7 @@ impl<'d> Pool<'d> {
 
     /// Subtracts a new node from the limits: the largest of the types that it can have, of each resource.
     pub(crate) fn subtract_largest(&self, types: &TypeSet) {
-        if self.remaining.borrow().is_empty() {
+        if !self.has_limits() {
             return;
         }
         let mut largest = Resources::default();

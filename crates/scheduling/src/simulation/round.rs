@@ -3,19 +3,18 @@
 //! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use ids::IdVec;
 use objects::object::Object;
-use objects::pod::Pod;
 
 use super::ClusterInput;
 use super::fitting_nodes::FittingNodes;
 use super::known_pods::KnownPods;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
-use super::pods::BatchPod;
+use super::pods::RunningPod;
 use super::refine::{self, ReasonDetail};
 use super::report::{self, Placements};
 use super::result::{ClaimId, PodId, SimulatedPod};
@@ -24,8 +23,7 @@ use super::settings::SimulationSettings;
 use super::solver::Solver;
 use super::topology::KeptTopology;
 use super::work::Work;
-use super::workloads::InputPod;
-use super::world::{Absence, Base};
+use super::world::{Absence, Base, KeptParts, PodKey};
 
 /// Pod that a round places.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +73,8 @@ pub struct SimulatedCluster<'s> {
     most_steps: u64,
     /// The pods of earlier rounds.
     known: RefCell<KnownPods<'s>>,
+    /// The pods of nodes that are gone, as they ran there.
+    pub(super) homeless: BTreeMap<PodKey<'s>, RunningPod<'s>>,
     /// The nodes that may take pods.
     pub(super) fitting: RefCell<FittingNodes<'s>>,
     /// The pods of the nodes by constraint.
@@ -97,6 +97,7 @@ impl<'s> SimulatedCluster<'s> {
             steps: Cell::new(0),
             most_steps: u64::MAX,
             known: RefCell::default(),
+            homeless: BTreeMap::new(),
             fitting: RefCell::default(),
         }
     }
@@ -148,15 +149,14 @@ impl<'s> SimulatedCluster<'s> {
             pods: moved.map(|pod| (namespace_of(pod.object), pod.object.name())).collect(),
             waiting: input.waiting.clone(),
         };
-        let batch = input.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
         let work = || Work::of(input.pods.len(), self.base.nodes.len());
         let placing = Rc::new(work());
-        let (pending, known) = self.known.borrow_mut().batch(batch, self.base.reader());
+        let (pending, known) = self.known.borrow_mut().batch(&input.pods, self.base.reader());
         let mut fitting = self.fitting.borrow_mut();
         let of_shape = |(id, shape)| fitting.of_shape(id, shape, &self.base, &placing);
-        let slots = known.into_iter().zip(&pending.shapes).map(of_shape).collect();
-        let mut world = self.base.round(pending, &absence, Some(&self.topology), &placing);
-        world.fitting = Some(slots);
+        let fitting = known.into_iter().zip(&pending.shapes).map(of_shape).collect();
+        let kept = KeptParts { topology: &self.topology, fitting };
+        let world = self.base.round(pending, &absence, Some(kept), &placing);
         let hosts = self.hosts.get(self.used_hosts..).unwrap_or_default();
         let mut solver = Solver::new(world, self.settings, hosts, &placing);
         if input.on_nodes {
@@ -174,9 +174,4 @@ impl<'s> SimulatedCluster<'s> {
         self.steps.set(self.steps.get() + placing.done() + explaining.done());
         Round { pods, nodes }
     }
-}
-
-fn batch_pod(pod: RoundPod<'_>) -> Option<BatchPod<'_>> {
-    let input = InputPod::new(Pod::of(pod.object)?, namespace_of(pod.object), pod.object.name().to_owned());
-    Some(BatchPod { input, is_moved: pod.is_moved, avoids_waiting: pod.avoids_waiting })
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use fixedbitset::FixedBitSet;
 use ids::{Id as _, IdVec, ids};
 use karpenter::labels;
 use objects::object::Object;
@@ -52,7 +53,7 @@ pub(super) struct World<'d> {
     pub(super) unusable: Vec<PoolReason<'d>>,
     /// Whether a NodePool has a taint that is a preference.
     pub(super) has_soft_taint: bool,
-    /// The existing nodes, in the order in which they are tried.
+    /// The existing nodes, in the order in which they are tried, without nodes that are known to refuse every pod.
     pub(super) nodes: Vec<Rc<ExistingNode<'d>>>,
     /// The slots of these nodes.
     pub(super) slots: Vec<NodeSlot>,
@@ -74,10 +75,28 @@ const STEPS_OF_NODE: usize = 4;
 const STEPS_OF_POOL: usize = 200;
 
 /// Number of nodes whose pods are counted already that a round reads in a step.
-const KEPT_NODES_PER_STEP: usize = 4;
+const KEPT_NODES_PER_STEP: usize = 16;
 
 /// Number of steps to find the instance types of a NodePool.
 const STEPS_OF_PREPARATION: usize = 600;
+
+/// Knowledge about nodes that earlier rounds of a cluster have left.
+pub(super) struct KeptParts<'k, 'd> {
+    /// The pods of the nodes by constraint.
+    pub(super) topology: &'k Rc<RefCell<KeptTopology<'d>>>,
+    /// The nodes that may take the pods of each shape.
+    pub(super) fitting: IdVec<ShapeId, FittingSlots>,
+}
+
+impl KeptParts<'_, '_> {
+    /// The nodes that may take a pod of any shape. A node that refuses every pod keeps its labels, and so refuses the pods until the end of
+    /// the round.
+    fn of_any_shape(&self) -> FixedBitSet {
+        let mut all = FixedBitSet::new();
+        self.fitting.iter().for_each(|slots| all.union_with(slots));
+        all
+    }
+}
 
 /// Namespace and name of a pod.
 pub(super) type PodKey<'d> = (&'d str, &'d str);
@@ -284,11 +303,11 @@ impl<'d> Base<'d> {
         &self,
         pending: PendingPods<'d>,
         absence: &Absence<'d>,
-        kept: Option<&Rc<RefCell<KeptTopology<'d>>>>,
+        kept: Option<KeptParts<'_, 'd>>,
         work: &Rc<Work>,
     ) -> World<'d> {
         let PendingPods { pods, shapes } = pending;
-        let of_nodes = match kept {
+        let of_nodes = match &kept {
             Some(_) => self.nodes.len() / KEPT_NODES_PER_STEP,
             None => self.nodes.len() * STEPS_OF_NODE,
         };
@@ -297,18 +316,22 @@ impl<'d> Base<'d> {
         let absent: Vec<&BaseNode<'d>> = absence.nodes.iter().flat_map(|name| self.named(name)).collect();
         let is_absent: BTreeSet<NodeSlot> = absent.iter().map(|one| one.slot).collect();
         let is_present = |one: &&BaseNode<'d>| !is_absent.contains(&one.slot);
-        let present: Vec<&BaseNode<'d>> = self.nodes.iter().filter(is_present).collect();
-        let mut nodes: Vec<Rc<ExistingNode<'d>>> = present.iter().map(|one| Rc::clone(&one.node)).collect();
+        let present = || self.nodes.iter().filter(is_present);
+        let open = kept.as_ref().map(KeptParts::of_any_shape);
+        let is_open =
+            |one: &&BaseNode<'d>| open.as_ref().is_none_or(|open| open.contains(one.slot.position()));
+        let tried: Vec<&BaseNode<'d>> = self.nodes.iter().filter(is_open).filter(is_present).collect();
+        let mut nodes: Vec<Rc<ExistingNode<'d>>> = tried.iter().map(|one| Rc::clone(&one.node)).collect();
         if !absence.waiting.is_empty() {
             for node in nodes.iter_mut().filter(|node| absence.waiting.contains(node.name)) {
                 Rc::make_mut(node).is_waiting = true;
             }
         }
-        let topology_nodes = match kept {
+        let topology_nodes = match &kept {
             Some(kept) => {
                 let rest = |one: &BaseNode<'d>| KeptNode { topology: one.topology(absence), host: None };
                 let rests = absent.iter().map(|one| (one.slot, rest(one))).collect();
-                TopologyNodes::Kept(PresentTopology::new(kept, rests))
+                TopologyNodes::Kept(PresentTopology::new(kept.topology, rests))
             }
             None => TopologyNodes::New(self.nodes.iter().filter_map(|one| one.topology(absence)).collect()),
         };
@@ -323,18 +346,18 @@ impl<'d> Base<'d> {
                 topology.join(shape);
             }
         }
-        for host in present.iter().filter(|_| kept.is_none()).filter_map(|one| one.host) {
+        for host in tried.iter().filter(|_| kept.is_none()).filter_map(|one| one.host) {
             topology.register(labels::HOSTNAME, host);
         }
         World {
             names: Rc::clone(&self.names),
-            pools: self.pools(&present),
+            pools: self.pools(present()),
             used_pools: self.used_pools,
             unusable: self.unusable.clone(),
             has_soft_taint: self.has_soft_taint,
             nodes,
-            slots: present.iter().map(|one| one.slot).collect(),
-            fitting: None,
+            slots: tried.iter().map(|one| one.slot).collect(),
+            fitting: kept.map(|kept| kept.fitting),
             pods,
             shapes,
             topology,
@@ -343,9 +366,13 @@ impl<'d> Base<'d> {
     }
 
     /// The NodePools with what their limits leave beside nodes.
-    fn pools(&self, nodes: &[&BaseNode<'d>]) -> Vec<Rc<Pool<'d>>> {
+    fn pools<'n>(&self, nodes: impl Iterator<Item = &'n BaseNode<'d>>) -> Vec<Rc<Pool<'d>>>
+    where
+        'd: 'n,
+    {
         let pools = self.pools.clone();
-        for one in nodes {
+        let has_limits = pools.iter().any(Pool::has_limits);
+        for one in nodes.filter(|_| has_limits) {
             if let Some(pool) = one.pool.and_then(|id| pools.get(id)) {
                 pool.count_node(&one.node.capacity);
             }
