@@ -18,6 +18,7 @@ use values::timestamp::Timestamp;
 use super::Plan;
 use super::snapshot::DecidedNode;
 use crate::disrupt::words;
+use crate::simulate::words::counted;
 
 /// Number of reasons of a node.
 const MAX_REASONS: usize = 5;
@@ -72,7 +73,7 @@ pub(super) fn add<'d>(
                 answer.because.push("its drain does not end in the time of the forecast".to_owned());
             }
             let reasons = rolled.because.iter().take(MAX_REASONS);
-            answer.because.extend(reasons.map(|reason| match cause(reason) {
+            answer.because.extend(reasons.map(|reason| match cause(reason, rolled.never) {
                 Some(cause) => format!("{cause}: {}", text(reason, release)),
                 None => text(reason, release),
             }));
@@ -122,18 +123,34 @@ fn disruption_settings(simulation: SimulationSettings, at: Timestamp) -> Disrupt
 }
 
 /// The object that holds a node, in a few words, if it is a pod or a PodDisruptionBudget.
-fn cause(reason: &RollReason<'_>) -> Option<String> {
+fn cause(reason: &RollReason<'_>, never: bool) -> Option<String> {
     let budget = |budget: &Object<'_>| {
         let namespace = if budget.namespace().is_empty() { "default" } else { budget.namespace() };
         format!("PodDisruptionBudget {namespace}/{}", budget.name())
     };
     match reason {
+        RollReason::Blocked(blocker) if blocker.ends_with_its_pod() => {
+            let pod = blocker.pod()?;
+            Some(format!("pod {}, which ends by itself", pod.full_name()))
+        }
+        RollReason::Blocked(NodeBlocker::PodBudget(_, one)) if !never => {
+            Some(format!("{}, which allows no eviction at the moment", budget(one)))
+        }
         RollReason::Blocked(NodeBlocker::PodBudget(_, one))
         | RollReason::Drain(DrainReason::BudgetAllowsNone(_, one)) => Some(budget(one)),
         RollReason::Blocked(NodeBlocker::PodDoNotDisrupt(pod, _)) => {
             Some(format!("pod {} with karpenter.sh/do-not-disrupt", pod.full_name()))
         }
         _ => None,
+    }
+}
+
+/// What makes room: pods that end by themselves, or nodes.
+fn ends(pods: &[String]) -> String {
+    match pods {
+        [] => "other nodes have started or are gone".to_owned(),
+        [pod] => format!("pod {pod} ends"),
+        [pod, others @ ..] => format!("pod {pod} and {} end", counted(others.len(), "other")),
     }
 }
 
@@ -145,24 +162,28 @@ fn text(reason: &RollReason<'_>, release: Release) -> String {
         RollReason::Drain(reason) => words::drain_reason(reason, &clock),
         RollReason::Budget(0) => "the budgets of the NodePool allow no disruption".to_owned(),
         RollReason::Budget(1) => {
-            "the budgets of the NodePool allow no disruption, because a node that is not ready or is being deleted counts"
-                .to_owned()
+            "a node that is not ready or is being deleted uses up the budgets of the NodePool".to_owned()
         }
-        RollReason::Budget(count) => format!(
-            "the budgets of the NodePool allow no disruption, because {count} nodes that are not ready or are being deleted count"
-        ),
+        RollReason::Budget(count) => {
+            format!(
+                "{count} nodes that are not ready or are being deleted use up the budgets of the NodePool"
+            )
+        }
         RollReason::NoPlace(message) if message.is_empty() => "pods of the node find no place".to_owned(),
         RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),
-        RollReason::NotYetDrifted(time) => format!("Karpenter finds the node to be drifted only at {time}"),
+        RollReason::NoPlaceYet { message, ending } => {
+            format!("pods of the node find no place until {}: {message}", ends(ending))
+        }
+        RollReason::NotYetDrifted(time) => format!("Karpenter marks the node as drifted only at {time}"),
         RollReason::NodeLimit => {
             "`limits.nodes` of the static NodePool leaves no room for a replacement".to_owned()
         }
         RollReason::TooManyNodes => {
             "the static NodePool has more nodes than `replicas`, and shrinks first".to_owned()
         }
-        RollReason::Empty => "drift leaves empty nodes to emptiness in this release".to_owned(),
-        RollReason::NoUsedPool => "no NodePool takes pods".to_owned(),
-        RollReason::Untried => "the forecast did not try the node, because it takes too much work".to_owned(),
+        RollReason::Empty => "this release replaces no empty nodes: consolidation removes them".to_owned(),
+        RollReason::NoUsedPool => "no NodePool is ready to launch nodes for pods".to_owned(),
+        RollReason::Untried => "the forecast ended before the turn of the node, because the cluster takes too much work to simulate".to_owned(),
         RollReason::Expires(time) => {
             format!("the NodeClaim expires at {time}, and then goes without a replacement first")
         }

@@ -40,6 +40,26 @@ fn nodes_whose_pods_find_no_place_are_never_replaced() {
 }
 
 #[test]
+fn nodes_whose_pods_find_a_place_after_the_end_of_a_job_wait() {
+    let folder = changed(2, |items| {
+        for pod in each(items, "NodePool") {
+            pod["spec"]["limits"] = json!({"cpu": "3"});
+        }
+        for pod in each(items, "Pod").skip(1) {
+            pod["spec"]["restartPolicy"] = json!("Never");
+        }
+    });
+    let mut limited = pool("b");
+    limited["spec"]["limits"] = json!({"cpu": "3"});
+    let (text, status) = verdict(&folder, &limited, "never");
+    assert_eq!(
+        text,
+        "the replacement of 2 nodes does not start within the 30 days of the forecast: pods of the node find no place until pod shop/web-2 ends"
+    );
+    assert_eq!(status, 0);
+}
+
+#[test]
 fn nodes_of_a_removed_node_pool_whose_drain_never_ends_are_named() {
     let folder = changed(2, |items| {
         for pod in each(items, "Pod") {
@@ -214,5 +234,8 @@ fn nodes_that_use_up_a_budget_are_counted() {
     let (text, _) = verdict(&folder, &pool("b"), "none");
     let because = json_of(&folder, &["pool.yaml"])["nodes"][0]["because"].to_string();
     assert!(text.contains("does not start within the 30 days of the forecast"), "{text}");
-    assert!(because.contains("a node that is not ready or is being deleted counts"), "{because}");
+    assert!(
+        because.contains("a node that is not ready or is being deleted uses up the budgets"),
+        "{because}"
+    );
 }

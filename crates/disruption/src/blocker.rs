@@ -16,6 +16,7 @@ use values::timestamp::Timestamp;
 use crate::behaviour::Behaviour;
 use crate::blocked_by::BlockedBy;
 use crate::cluster::ClusterPod;
+use crate::drain::ends_by_itself;
 use karpenter::labels::DO_NOT_DISRUPT;
 
 /// Reason for which a node is no candidate of any method.
@@ -85,6 +86,11 @@ impl<'d> NodeBlocker<'d> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a pod is in the way that ends by itself, because it is not restarted.
+    pub fn ends_with_its_pod(&self) -> bool {
+        self.pod().is_some_and(|pod| ends_by_itself(pod.object()))
     }
 
     /// The fields that are the reason, each with its object.

@@ -59,7 +59,7 @@ impl DrainReason<'_> {
     fn is_permanent(&self) -> bool {
         match self {
             Self::Protected { until, ends, .. } => until.is_none() && !ends,
-            Self::BudgetAllowsNone(..) | Self::SeveralBudgets(..) => true,
+            Self::BudgetAllowsNone(pod, _) | Self::SeveralBudgets(pod, _) => !ends_by_itself(pod.object()),
             _ => false,
         }
     }
@@ -173,7 +173,7 @@ impl<'d> Estimator<'_, 'd> {
         if !pod.may_be_evicted() {
             return None;
         }
-        let ends = ends_by_itself(pod.pod);
+        let ends = ends_by_itself(pod.pod.object());
         match pod.pod.protection(self.now, self.release) {
             Protection::Always => return Some(DrainReason::Protected { pod: pod.pod, until: None, ends }),
             // Whatever the budgets say then is unknown now.
@@ -218,8 +218,8 @@ pub fn expires_at(node: &StateNode<'_>) -> Option<Timestamp> {
 }
 
 /// Whether a pod is not restarted when it ends.
-pub(crate) fn ends_by_itself(pod: ClusterPod<'_>) -> bool {
-    matches!(pod.object().str_at(&["spec", "restartPolicy"]), Some("Never" | "OnFailure"))
+pub(crate) fn ends_by_itself(pod: Object<'_>) -> bool {
+    matches!(pod.str_at(&["spec", "restartPolicy"]), Some("Never" | "OnFailure"))
 }
 
 /// The reason for which a budget refuses the eviction of a pod.

@@ -14,11 +14,11 @@ use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
 use crate::cluster::StateNode;
 use crate::cluster::{AddedState, ClusterPod};
-use crate::drain::{DrainReason, budget_reason, ends_by_itself};
+use crate::drain::{DrainReason, budget_reason};
 use crate::methods::StaticObstacle;
 
 /// Message if no instance type of a new node can be bought.
-const NOT_SOLD: &str = "no instance type of the new node can be bought";
+pub(super) const NOT_SOLD: &str = "no instance type of the new node can be bought";
 
 impl<'s, 'd: 's> Roll<'s, 'd> {
     /// Starts a command: its candidates are tainted, its replacements are launched, and the other nodes that take pods are nominated
@@ -313,13 +313,8 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
                 drifting.blocker = Some(blocker);
             }
         }
-        let pools: BTreeSet<&'d str> = self.drifting.values().map(|drifting| drifting.pool).collect();
-        self.forecast.rollouts = pools.into_iter().map(|pool| self.rollout(pool)).collect();
-        self.forecast.nodes = self.drifting.iter().map(|(name, node)| self.rolled(name, node)).collect();
-        self.forecast.leaving = self.leaving.iter().map(|(name, node)| self.rolled(name, node)).collect();
         // The differences of many prices would add up to another number.
         self.forecast.cost.after = self.prices.values().sum();
-        self.forecast.peak_extra_nodes = self.size.peak();
         let waiting = self.state.pending.iter().chain(&self.state.homeless);
         let pending = waiting.map(|pod| StrandedPod {
             pod: pod.full_name(),
@@ -327,6 +322,12 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             message: self.nowhere.get(&(pod.namespace(), pod.name())).cloned().unwrap_or_default(),
         });
         self.forecast.pending_pods = pending.collect();
+        self.let_pods_end();
+        let pools: BTreeSet<&'d str> = self.drifting.values().map(|drifting| drifting.pool).collect();
+        self.forecast.rollouts = pools.into_iter().map(|pool| self.rollout(pool)).collect();
+        self.forecast.nodes = self.drifting.iter().map(|(name, node)| self.rolled(name, node)).collect();
+        self.forecast.leaving = self.leaving.iter().map(|(name, node)| self.rolled(name, node)).collect();
+        self.forecast.peak_extra_nodes = self.size.peak();
         self.forecast
     }
 
@@ -357,14 +358,24 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             Some(StaticObstacle::NodeLimit { by_replicas }) => return (RollReason::NodeLimit, by_replicas),
             None => {}
         }
-        let budget = || RollReason::Budget(self.counts.count(drifting.pool).unavailable);
+        let budget = || {
+            let allowance = self.counts.allowance(drifting.pool, self.settings.now);
+            let is_open = allowance.is_some_and(|allowance| allowance.allowed > 0);
+            RollReason::Budget(if is_open { self.counts.count(drifting.pool).unavailable } else { 0 })
+        };
         let is_left = self.counts.left(drifting.pool, self.settings.now) > 0;
         let skips_empty = Behaviour::DRIFT_SKIPS_EMPTY.holds_in(self.settings.release());
         let is_empty = drifting.turn.is_some_and(|turn| !turn.has_pods);
+        if !drifting.ending.is_empty() {
+            let (message, ending) = (drifting.failure.clone(), drifting.ending.clone());
+            return (RollReason::NoPlaceYet { message, ending }, false);
+        }
         if drifting.has_failed {
-            // Nodes that go or start may still make room.
-            let may_change = self.forecast.is_cut || !self.going.is_empty() || self.starting > 0;
-            return (RollReason::NoPlace(drifting.failure.clone()), !may_change);
+            let message = drifting.failure.clone();
+            if self.starting > 0 || self.going.keys().any(|name| self.ends(name)) {
+                return (RollReason::NoPlaceYet { message, ending: Vec::new() }, false);
+            }
+            return (RollReason::NoPlace(message), !self.forecast.is_cut);
         }
         let reason = if skips_empty && is_empty {
             RollReason::Empty
@@ -376,6 +387,12 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             budget()
         };
         (reason, false)
+    }
+
+    /// Whether the drain of a node that is going ends at some time.
+    fn ends(&self, name: &str) -> bool {
+        let node = self.drifting.get(name).or_else(|| self.leaving.get(name));
+        node.is_none_or(|node| !node.never)
     }
 
     fn rolled(&self, name: &'d str, drifting: &Drifting<'d>) -> RolledNode<'d> {
@@ -409,12 +426,13 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
 /// Whether nothing but a change of the objects removes the reason against a disruption.
 fn is_permanent(blocker: &NodeBlocker<'_>) -> bool {
     match blocker {
+        _ if blocker.ends_with_its_pod() => false,
         NodeBlocker::DoNotDisrupt(_)
         | NodeBlocker::SeveralPodBudgets(..)
         | NodeBlocker::NoLabel(..)
         | NodeBlocker::NoPool(..)
         | NodeBlocker::NoInstanceType(..) => true,
-        NodeBlocker::PodDoNotDisrupt(pod, until) => until.is_none() && !ends_by_itself(*pod),
+        NodeBlocker::PodDoNotDisrupt(_, until) => until.is_none(),
         NodeBlocker::PodBudget(pod, budget) => {
             matches!(budget_reason(pod, *budget), Some(DrainReason::BudgetAllowsNone(..)))
         }

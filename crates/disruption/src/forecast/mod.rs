@@ -9,6 +9,7 @@
 mod changes;
 mod clock;
 mod count;
+mod ending;
 mod pass;
 mod result;
 mod roll;
@@ -39,12 +40,12 @@ pub use result::{
 pub const ASSUMPTIONS: [&str; 9] = [
     "Nothing else changes: no pod is created or deleted, no workload is scaled, and no other node is disrupted.",
     "Emptiness, consolidation, node repair and expiration do nothing in the meantime.",
-    "EC2 has the cheapest instance type of each new node, in the first zone by name.",
+    "EC2 has capacity for the cheapest instance type of each new node, in the first zone by name.",
     "Each pod of a drained node is created again, and runs where the last simulation of Karpenter placed it.",
     "The status of each PodDisruptionBudget stays as it is, and pods end when their grace period ends.",
     "Volumes are detached, and instances end, at the end of the drain.",
     "A pass of the disruption controller takes no time.",
-    "An instance of a capacity reservation is not used again when its node is gone, and static NodePools always get one.",
+    "A capacity reservation does not get back the instance of a node that is gone, and static NodePools always find an instance.",
     "Karpenter does not give up a command: each replacement starts in time.",
 ];
 

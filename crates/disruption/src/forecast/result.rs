@@ -62,7 +62,7 @@ pub enum RollReason<'d> {
     /// The drain is delayed, or never ends.
     Drain(DrainReason<'d>),
     /// The budgets of the NodePool leave no turn for the node before the horizon, with the number of its nodes that are not ready or going at
-    /// the end, which budgets count.
+    /// the end and use up the budgets; zero if the budgets allow nothing then.
     Budget(usize),
     /// The node is found to be drifted at this time only, beyond the horizon.
     NotYetDrifted(Timestamp),
@@ -78,6 +78,13 @@ pub enum RollReason<'d> {
     Untried,
     /// Pods of the node find no place, in Karpenter's words; empty if it takes too much work to find them.
     NoPlace(String),
+    /// Pods of the node find no place before other pods have ended, which are not restarted, or before other nodes have started or are gone.
+    NoPlaceYet {
+        /// Karpenter's words.
+        message: String,
+        /// The pods that end, as `namespace/name`, in their order; empty for nodes.
+        ending: Vec<String>,
+    },
     /// The NodeClaim expires before the node is replaced, whatever is in the way, and no replacement is launched first. The forecast
     /// leaves the node where it is.
     Expires(Timestamp),

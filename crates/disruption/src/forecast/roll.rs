@@ -43,6 +43,8 @@ pub(super) struct Drifting<'d> {
     pub(super) has_failed: bool,
     /// Karpenter's message about them, at the end.
     pub(super) failure: String,
+    /// The pods whose end makes room for them.
+    pub(super) ending: Vec<String>,
     pub(super) start: Option<Timestamp>,
     pub(super) end: Option<Timestamp>,
     pub(super) never: bool,

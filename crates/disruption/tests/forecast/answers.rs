@@ -249,6 +249,76 @@ fn pods_without_a_place_keep_their_node() {
     });
 }
 
+/// Ends by itself, as the pod of a Job.
+fn not_restarted(pod: &mut Json) {
+    pod["spec"]["restartPolicy"] = json!("Never");
+}
+
+/// A NodePool that launches no node beside a number of others. The node that is replaced does not count.
+fn limited(nodes: u32) -> impl Fn(&mut Json) {
+    move |pool| pool["spec"]["limits"] = json!({"cpu": format!("{}", nodes * 4)})
+}
+
+#[test]
+fn pods_that_end_by_themselves_make_room() {
+    let waits = |node: &RolledNode<'_>, pods: &[&str]| {
+        let RollReason::NoPlaceYet { ending, message } = &node.because[0] else { panic!("{node:?}") };
+        assert_eq!(ending, pods);
+        assert!(message.starts_with("Not all pods would schedule, shop/"), "{message}");
+        assert!(!node.never && node.start.is_none(), "{node:?}");
+    };
+    // The pod of a Job on another node, and on the node itself.
+    let full = || Small { pool: |pool| limited(1)(pool), ..Small::new(2, json!([{"nodes": "1"}])) };
+    full().with("Pod", "web-2", not_restarted).ask(|forecast| {
+        waits(&forecast.nodes[0], &["shop/web-2"]);
+        waits(&forecast.nodes[1], &["shop/web-2"]);
+    });
+    // Without such pods, only a change of the objects makes room.
+    full().ask(|forecast| {
+        for node in &forecast.nodes {
+            assert!(node.never && matches!(node.because[0], RollReason::NoPlace(_)), "{node:?}");
+        }
+    });
+    // A pod that asks for what no NodePool offers finds no place, whatever ends.
+    let special = |pod: &mut Json| pod["spec"]["nodeSelector"] = json!({"disk": "local"});
+    full().with("Pod", "web-1", special).with("Pod", "web-2", not_restarted).ask(|forecast| {
+        assert!(forecast.nodes[0].never, "{forecast:?}");
+        assert!(matches!(forecast.nodes[0].because[0], RollReason::NoPlace(_)), "{forecast:?}");
+        waits(&forecast.nodes[1], &["shop/web-2"]);
+    });
+}
+
+#[test]
+fn nodes_that_are_empty_after_a_job_give_their_limits_back() {
+    let elsewhere =
+        |pod: &mut Json| pod["spec"]["nodeSelector"] = json!({"topology.kubernetes.io/zone": "us-east-1b"});
+    for (after, never) in [("0s", false), ("Never", true)] {
+        let pool: fn(&mut Json) = if never {
+            |pool| {
+                limited(1)(pool);
+                pool["spec"]["disruption"]["consolidateAfter"] = json!("Never");
+            }
+        } else {
+            |pool| limited(1)(pool)
+        };
+        let small = Small { pool, ..Small::new(2, json!([{"nodes": "1"}])) };
+        small.with("Pod", "web-1", elsewhere).with("Pod", "web-2", not_restarted).ask(|forecast| {
+            assert_eq!(forecast.nodes[0].never, never, "{after}: {forecast:?}");
+        });
+    }
+}
+
+#[test]
+fn a_pod_budget_keeps_the_pod_of_a_job_only_until_it_ends() {
+    Small::new(1, json!([{"nodes": "1"}])).and(pod_budget(1)).with("Pod", "web-1", not_restarted).ask(
+        |forecast| {
+            let node = &forecast.nodes[0];
+            assert!(!node.never && node.start.is_none(), "{node:?}");
+            assert!(matches!(node.because[0], RollReason::Blocked(_)), "{node:?}");
+        },
+    );
+}
+
 #[test]
 fn a_pod_budget_that_allows_nothing_keeps_a_node_but_not_the_others() {
     Small::new(3, json!([{"nodes": "1"}])).and(pod_budget(1)).ask(|forecast| {

@@ -123,6 +123,15 @@ impl<'s> SimulatedCluster<'s> {
         }
     }
 
+    /// Lets the pods that a function chooses end on their nodes, except for daemons. Returns the pods.
+    pub fn end(&mut self, ends: impl Fn(Object<'s>) -> bool) -> Vec<Object<'s>> {
+        let ended = self.base.end(|pod| !pod.is_daemon && ends(pod.object));
+        for at in ended.keys() {
+            self.note(*at);
+        }
+        ended.into_values().flatten().map(|pod| pod.object).collect()
+    }
+
     /// Removes a node with its pods.
     pub fn remove(&mut self, node: &str) {
         if let Some(gone) = self.base.take(node) {

@@ -263,6 +263,14 @@ impl<'d> ExistingNode<'d> {
         }
     }
 
+    /// Gives back what the pods of the node take.
+    pub(super) fn free(&mut self) {
+        self.available = self.allocatable.clone();
+        self.daemons = Resources::default();
+        self.ports = HostPortUsage::default();
+        self.volumes.clear();
+    }
+
     /// Keeps the resources of daemons free that are not running yet.
     pub(crate) fn reserve_for_daemons(&mut self, all: &Daemons<'d>) {
         let mut missing = all.on_node(&self.labels, &self.taints);

@@ -370,6 +370,11 @@ impl<'d> VolumeUsage<'d> {
         })
     }
 
+    /// Detaches all volumes.
+    pub(crate) fn clear(&mut self) {
+        self.attached.clear();
+    }
+
     /// Attaches the volumes of a pod.
     pub(crate) fn add(&mut self, volumes: &[AttachedVolume<'d>]) {
         for volume in volumes {

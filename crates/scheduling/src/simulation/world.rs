@@ -255,6 +255,16 @@ impl<'d> Base<'d> {
         one.pods.push(pod);
     }
 
+    /// Lets pods end. Returns them by the positions of their nodes.
+    pub(super) fn end(
+        &mut self,
+        ends: impl Fn(&RunningPod<'d>) -> bool,
+    ) -> BTreeMap<usize, Vec<RunningPod<'d>>> {
+        let Self { nodes, daemons_of_nodes, .. } = self;
+        let ended = nodes.iter_mut().map(|one| one.end(&ends, daemons_of_nodes)).enumerate();
+        ended.filter(|(_, pods)| !pods.is_empty()).collect()
+    }
+
     /// Lets a new node join the cluster with its pods. A capacity reservation without an instance left is not offered any more.
     pub(super) fn join(&mut self, launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> usize {
         let node = self.launched(launch, host, NodeOrigin::Launched(number));
@@ -412,6 +422,23 @@ impl<'d> BaseNode<'d> {
         node.own.taints.clone_from(&node.taints);
         let topology = TopologyNode::new(node.own.labels.clone(), node.own.taints.clone(), &self.pods);
         self.topology = Some(Rc::new(topology));
+    }
+
+    /// Removes pods from the node, and returns them.
+    fn end(&mut self, ends: impl Fn(&RunningPod<'d>) -> bool, daemons: &Daemons<'d>) -> Vec<RunningPod<'d>> {
+        let ended: Vec<RunningPod<'d>> = self.pods.extract_if(.., |pod| ends(pod)).collect();
+        if ended.is_empty() {
+            return ended;
+        }
+        let node = Rc::make_mut(&mut self.node);
+        node.free();
+        self.pods.iter().for_each(|pod| node.run(pod));
+        node.reserve_for_daemons(daemons);
+        if let Some(TopologyNode { labels, taints, .. }) = self.topology.as_deref() {
+            let topology = TopologyNode::new(labels.clone(), taints.clone(), &self.pods);
+            self.topology = Some(Rc::new(topology));
+        }
+        ended
     }
 
     /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.
