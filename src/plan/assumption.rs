@@ -57,8 +57,8 @@ impl fmt::Display for PlanAssumption {
             ),
             Self::UnrecordedHash(release) => f.write_str(&drift::unrecorded_hash(*release)),
             Self::Forecast(text) => f.write_str(text.trim_end_matches('.')),
-            Self::NodeStart(time) => write!(f, "a new node starts completely {} after its launch", time.concise()),
-            Self::ForecastCut => f.write_str("the forecast ends early, because the cluster takes too much work: later replacements are not known"),
+            Self::NodeStart(time) => write!(f, "a new node is ready for pods {} after its launch", time.concise()),
+            Self::ForecastCut => f.write_str("the forecast ends early, because the cluster takes too much work to simulate: later replacements are not known"),
             Self::TooManyPods => f.write_str("the pods find a place after the change: the input has too many to place them"),
             Self::AutoMode => f.write_str(
                 "the pods find a place after the change: some NodePools belong to EKS Auto Mode, whose instance types are not simulated",

@@ -168,10 +168,10 @@ impl Page<'_> {
                     format!("from {} to {}", time(start, self.clock), time(end, self.clock))
                 }
                 (Some(start), None) => {
-                    format!("from {}, and the rollout does not end", time(start, self.clock))
+                    format!("from {}; some do not go within the forecast", time(start, self.clock))
                 }
-                (None, _) if rollout.nodes == 1 => "does not start".to_owned(),
-                (None, _) => "do not start".to_owned(),
+                (None, _) if rollout.nodes == 1 => "does not go within the forecast".to_owned(),
+                (None, _) => "do not go within the forecast".to_owned(),
             };
             let limit = match rollout.limited_by.words() {
                 "" => String::new(),

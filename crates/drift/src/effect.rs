@@ -171,7 +171,7 @@ pub const FIELD_EFFECTS: &[FieldEffect] = &[
         "spec.amiSelectorTerms",
         Effect::Unknown,
         Some(DriftReason::AmiDrift),
-        "not part of the hash: the nodes whose image is no longer the first that fits are replaced",
+        "not part of the hash: the nodes with another image than the new terms select for their instance type are replaced",
         FieldComparison::Images,
     ),
     class(

@@ -34,7 +34,9 @@ pub fn markdown(answer: &PlanAnswer) -> String {
             "\n| NodePool | nodes | start | end | limited by | extra nodes |\n|---|---|---|---|---|---|\n",
         );
         for rollout in &answer.rollouts {
-            let time = |time: &Option<DateTime>| time.as_ref().map_or("never", DateTime::as_str).to_owned();
+            let time = |time: &Option<DateTime>| {
+                time.as_ref().map_or("not within the forecast", DateTime::as_str).to_owned()
+            };
             let limit = rollout.limited_by.words();
             let _ = writeln!(
                 text,

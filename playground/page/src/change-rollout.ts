@@ -28,7 +28,7 @@ export function rolloutList(answer: PlanAnswer): HTMLElement[] {
       'div',
       { class: 'part week rollout' },
       h('h3', {}, `Rollout of NodePool ${rollout.nodePool}`),
-      h('p', {}, `${count(rollout.nodes, 'node')}: ${when(rollout)}.`),
+      h('p', {}, `${when(rollout)}.`),
       limit && h('p', { class: 'digest' }, `What limits the pace: ${limit}.`),
       extra > 0 &&
         h(
@@ -47,10 +47,13 @@ export function rolloutList(answer: PlanAnswer): HTMLElement[] {
   });
 }
 
-function when({ start, end }: PlannedRollout): string {
-  if (!start) return 'it does not start';
-  if (!end) return `from ${utcTime(Date.parse(start))} UTC, and does not end`;
-  return `${utcPeriod(Date.parse(start), Date.parse(end))} UTC`;
+function when({ nodes, start, end }: PlannedRollout): string {
+  const counted = count(nodes, 'node');
+  if (!start) return `The replacement of ${counted} does not start within the forecast`;
+  if (!end) {
+    return `The replacement of ${counted} starts at ${utcTime(Date.parse(start))} UTC and does not end within the forecast`;
+  }
+  return `${counted}: ${utcPeriod(Date.parse(start), Date.parse(end))} UTC`;
 }
 
 /** The intervals of the week with an equal number of nodes that are being replaced. */
@@ -136,7 +139,7 @@ function row(node: PlannedNode, from: number, to: number): HTMLElement {
       height: 12,
     }),
   );
-  const period = node.end ? `${utcPeriod(start, end)}` : `from ${utcTime(start)}, no end`;
+  const period = node.end ? utcPeriod(start, end) : `from ${utcTime(start)}, no end within the forecast`;
   return h(
     'li',
     {},
