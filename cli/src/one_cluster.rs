@@ -54,13 +54,21 @@ pub(crate) fn read(
 pub(crate) fn report_unreadable(files: &[File], color: Color) -> bool {
     let mut found = false;
     for file in files {
-        for document in &file.documents {
-            if let Document::Unreadable { error, .. } = document {
-                let (name, advice) = (file.source.name(), bounds::advice(error.exceeded()));
-                let message = format!("`{name}`: {error}{advice}");
-                terminal::error(color, &render::human::printable(&message));
-                found = true;
-            }
+        found |= report_unreadable_at(file, None, color);
+    }
+    found
+}
+
+/// Prints the documents of a file that could not be parsed, in the working tree or in a commit. Returns whether there are any.
+pub(crate) fn report_unreadable_at(file: &File, commit: Option<&str>, color: Color) -> bool {
+    let at = commit.map(|commit| format!(" in commit {commit}")).unwrap_or_default();
+    let mut found = false;
+    for document in &file.documents {
+        if let Document::Unreadable { error, .. } = document {
+            let (name, advice) = (file.source.name(), bounds::advice(error.exceeded()));
+            let message = format!("`{name}`{at}: {error}{advice}");
+            terminal::error(color, &render::human::printable(&message));
+            found = true;
         }
     }
     found

@@ -61,9 +61,11 @@ impl<'d> Wanted<'d> {
     /// Besides the planned kinds, these are objects that the cluster has, PodDisruptionBudgets, and the values of Karpenter's chart. A
     /// manifest without a namespace is the object of the cluster that alone has its kind and name.
     fn of(files: &[InputObject<'d>], cluster: &[Object<'d>]) -> Self {
-        let mut places: BTreeMap<(&str, &str), Vec<&'d str>> = BTreeMap::new();
+        let key = |object: &Object<'d>| (object.kind(), object.name());
+        let mut places: BTreeMap<(&str, &str), Vec<&'d str>> =
+            files.iter().map(|input| (key(&input.object), Vec::new())).collect();
         for object in cluster {
-            places.entry((object.kind(), object.name())).or_default().push(object.namespace());
+            places.get_mut(&key(object)).into_iter().for_each(|places| places.push(object.namespace()));
         }
         let mut wanted = Self { deleted: BTreeSet::new(), by_name: BTreeMap::new(), further: Vec::new() };
         for object in files.iter().map(|input| input.object) {
@@ -118,9 +120,12 @@ pub(super) fn scope<'d>(
 
 /// The changed objects with the metadata and the status that they have in the cluster, and the NodeClaims of removed NodePools as they
 /// are deleted, as files.
-pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
+pub(super) fn merged(scope: &PlanScope<'_>, files: &[InputObject<'_>], at: Timestamp) -> Vec<File> {
+    let written: BTreeSet<(&str, &str)> =
+        files.iter().map(|input| (input.object.kind(), input.object.name())).collect();
+    let is_written = |object: &Object<'_>| written.contains(&(object.kind(), object.name()));
     // Each document is also read as values of a chart, which have no name.
-    let is_named = |object: &&Object<'_>| object.form() == Form::Api;
+    let is_named = |object: &&Object<'_>| object.form() == Form::Api && is_written(object);
     let old: BTreeMap<ObjectName<'_>, Object<'_>> =
         scope.old.iter().filter(is_named).map(|object| (name_of(*object), *object)).collect();
     let is_pool = |object: &&Object<'_>| object.is(Kind::NODE_POOL);
@@ -131,10 +136,14 @@ pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
         object.kind() == "NodeClaim"
             && pool().is_some_and(|pool| removed.contains(pool) && !kept.contains(pool))
     };
-    let by_place: BTreeMap<(&str, &str), &str> =
-        scope.old.iter().map(|object| ((object.kind(), object.name()), object.namespace())).collect();
-    let changed = scope.new.iter().filter(is_named).filter_map(|new| {
-        if goes(new) {
+    let by_place: BTreeMap<(&str, &str), &str> = scope
+        .old
+        .iter()
+        .filter(|object| is_written(object))
+        .map(|object| ((object.kind(), object.name()), object.namespace()))
+        .collect();
+    let changed = scope.new.iter().filter_map(|new| {
+        if new.form() == Form::Api && goes(new) {
             let mut text = new.root().to_json();
             *text
                 .pointer_mut("/metadata")?
@@ -142,6 +151,9 @@ pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
                 .entry("deletionTimestamp")
                 .or_insert(Value::Null) = json!(at.to_string());
             return Some(text);
+        }
+        if !is_named(&new) {
+            return None;
         }
         let (kind, namespace, name) = name_of(*new);
         let namespace = if namespace.is_empty() { by_place.get(&(kind, name)).copied()? } else { namespace };

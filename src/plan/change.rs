@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::{PlannedChange, PlannedField};
-use drift::{DriftReason, Effect, FieldChange, HashOptions, ObjectChange, ObjectChangeKind, changes};
+use drift::{
+    ConcernedPools, DriftReason, Effect, FieldChange, FieldEffect, HashOptions, ObjectChange,
+    ObjectChangeKind, changes,
+};
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::location::Place;
-use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
 use super::feeds::Feeds;
 use super::older;
+use super::recreated;
 use super::refused;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 use super::shown::shown;
@@ -21,12 +24,17 @@ use super::shown::shown;
 /// Field whose text is a script, with variables that look like placeholders.
 const USER_DATA: &str = "spec.userData";
 
+/// The consequence for the NodePools of an EC2NodeClass that goes.
+pub(super) const LAUNCHES_NONE: &str = "launches no nodes";
+
 /// A changed object of one or several scopes.
 #[derive(Clone, Debug)]
 pub(super) struct PlanChange<'d> {
     pub(super) change: ObjectChange<'d>,
     /// Consequence for the whole object; may be empty.
     pub(super) message: String,
+    /// Whether the object is deleted, and created again.
+    pub(super) is_recreated: bool,
     /// The positions of the scopes that have the object.
     pub(super) scopes: Vec<usize>,
 }
@@ -36,13 +44,15 @@ pub(super) fn changes_of<'d>(
     scopes: &[PlanScope<'d>],
     options: &HashOptions,
     feeds: &Feeds<'_>,
+    deleted: &BTreeSet<(String, usize)>,
 ) -> Vec<PlanChange<'d>> {
-    let names: Vec<String> = scopes.iter().map(|scope| scope.name.clone()).collect();
+    let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();
     let mut places: BTreeMap<(Option<PlaceKey<'d>>, Option<PlaceKey<'d>>), usize> = BTreeMap::new();
     for (index, scope) in scopes.iter().enumerate() {
         let mut changes = of_scope(scope, options);
         feeds.add(&mut changes, scope, &names);
+        recreated::add(&mut changes, scope, deleted);
         for change in changes {
             let key = (change.change.old.map(place_key), change.change.new.map(place_key));
             // Overlays build different objects from one place.
@@ -68,6 +78,7 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
     let mut all = changes(&scope.old, &scope.new, options);
     older::add(&mut all, scope);
     let renamed = renamed(&all);
+    let left = ConcernedPools::of(&scope.new);
     let mut found = Vec::new();
     for mut change in all {
         for field in &mut change.fields {
@@ -95,11 +106,26 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
         let message = match (uncertain, older) {
             (Some(reason), _) => format!("the object is not built for certain: {reason}"),
             (None, Some(reason)) if change.change == ObjectChangeKind::Changed => reason,
-            (None, _) => refused.unwrap_or_else(|| message(&change, scope, &renamed)),
+            (None, _) => refused.unwrap_or_else(|| message(&change, &left, &renamed)),
         };
-        found.push(PlanChange { change, message, scopes: Vec::new() });
+        found.push(PlanChange { change, message, is_recreated: false, scopes: Vec::new() });
     }
     found
+}
+
+/// A change of an object whose text does not change.
+pub(super) fn unchanged<'d>(old: Object<'d>, new: Object<'d>, pools: &ConcernedPools<'d>) -> PlanChange<'d> {
+    let kind = PLANNED.into_iter().find(|kind| new.is_in_any_version(*kind)).unwrap_or(PLANNED[0]);
+    let change = ObjectChange {
+        change: ObjectChangeKind::Changed,
+        old: Some(old),
+        new: Some(new),
+        effect: Effect::None,
+        reason: None,
+        node_pools: pools.of_object(kind, new.name()),
+        fields: Vec::new(),
+    };
+    PlanChange { change, message: String::new(), is_recreated: false, scopes: Vec::new() }
 }
 
 /// Takes the strongest effect of the fields, and its reason.
@@ -184,7 +210,7 @@ fn drop_moved(changes: &mut Vec<PlanChange<'_>>, scopes: &[PlanScope<'_>]) {
 }
 
 /// The consequence for the whole object.
-fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedObjects<'_>) -> String {
+fn message<'d>(change: &ObjectChange<'d>, left: &ConcernedPools<'d>, renamed: &RenamedObjects<'_>) -> String {
     let Some(object) = change.object() else { return String::new() };
     let (kind, name) = (object.kind(), object.name());
     let is_pool = object.is_in_any_version(Kind::NODE_POOL);
@@ -203,14 +229,13 @@ fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedOb
             format!("a plan does not compare the objects of {}", object.api_version())
         }
         ObjectChangeKind::Removed if object.is_in_any_version(Kind::NODE_CLASS) => {
-            let users = users(&scope.new, name);
+            let users = users(left, name);
             if users.is_empty() {
                 "it stays until the last NodeClaim that uses it is gone: its finalizer waits for them"
                     .to_owned()
             } else {
                 format!(
-                    "it stays until the last NodeClaim that uses it is gone, and NodePool {} launches no nodes from now on",
-                    users.join(", ")
+                    "it stays until the last NodeClaim that uses it is gone, and NodePool {users} {LAUNCHES_NONE} from now on"
                 )
             }
         }
@@ -221,7 +246,7 @@ fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedOb
             Some(old) if is_pool => format!("{old} under another name; its new nodes wait for pods"),
             _ if is_pool => "it launches nodes when pods need them".to_owned(),
             _ if object.is(Kind::NODE_OVERLAY) => {
-                "Karpenter launches and consolidates with its prices and resources; no node is replaced because of drift".to_owned()
+                FieldEffect::of(Kind::NODE_OVERLAY, "spec").map_or("", |field| field.sentence).to_owned()
             }
             _ => String::new(),
         },
@@ -232,12 +257,9 @@ fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedOb
     }
 }
 
-/// The NodePools that use an EC2NodeClass.
-fn users<'d>(objects: &[Object<'d>], class: &str) -> Vec<&'d str> {
-    let pools = objects.iter().filter_map(|object| NodePool::of(*object));
-    let uses =
-        |pool: &NodePool<'_>| pool.node_class_ref().and_then(|one| one.name()?.as_str()) == Some(class);
-    pools.filter(uses).map(|pool| pool.object().name()).collect()
+/// The NodePools that use an EC2NodeClass, in a list.
+pub(super) fn users<'d>(pools: &ConcernedPools<'d>, class: &'d str) -> String {
+    pools.of_object(Kind::NODE_CLASS, class).into_iter().collect::<Vec<_>>().join(", ")
 }
 
 impl PlanChange<'_> {

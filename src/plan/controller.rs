@@ -128,8 +128,9 @@ fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerCh
 }
 
 /// The settings of the controller that objects show.
-struct ControllerView<'o, 'd> {
-    objects: &'o [Object<'d>],
+struct ControllerView<'d> {
+    /// The objects that may be values of the chart. Each mapping is read as such values, too.
+    values: Vec<Object<'d>>,
     controllers: Vec<Controller<'d>>,
     gates: FeatureGates<'d>,
     /// The gates of the values of the chart.
@@ -138,23 +139,25 @@ struct ControllerView<'o, 'd> {
     has_new_values: bool,
 }
 
-impl<'o, 'd> ControllerView<'o, 'd> {
-    fn of(objects: &'o [Object<'d>]) -> Self {
+impl<'d> ControllerView<'d> {
+    fn of(objects: &[Object<'d>]) -> Self {
         let controllers: Vec<Controller<'d>> =
             objects.iter().filter_map(|object| Controller::of(*object)).collect();
+        let is_values = |object: &&Object<'d>| chart_values::of(**object).is_some();
+        let values: Vec<Object<'d>> = objects.iter().filter(is_values).copied().collect();
         Self {
-            objects,
-            gates: FeatureGates::of(objects, &controllers),
-            gates_of_values: FeatureGates::of(objects, &[]),
+            gates: FeatureGates::of(&values, &controllers),
+            gates_of_values: FeatureGates::of(&values, &[]),
+            values,
             controllers,
             has_new_values: false,
         }
     }
 
-    /// Whether an object has values of the chart. Each mapping is read as such values, too.
+    /// Whether an object has values of the chart.
     fn has_values(&self) -> bool {
         const KEYS: [&str; 2] = ["settings", "controller"];
-        let mut values = self.objects.iter().filter_map(|object| chart_values::of(*object));
+        let mut values = self.values.iter().filter_map(|object| chart_values::of(*object));
         values.any(|values| KEYS.into_iter().any(|key| values.at(&[key]).is_some()))
     }
 
@@ -171,7 +174,7 @@ impl<'o, 'd> ControllerView<'o, 'd> {
     fn option(&self, option: ControllerOption, path: &'static [&'static str]) -> Option<String> {
         let mut set = self.controllers.iter().filter_map(|controller| controller.setting(option).text());
         let written = set.next_back().map(|(text, _)| text.to_owned());
-        let values = self.objects.iter().filter_map(|object| chart_values::of(*object));
+        let values = self.values.iter().filter_map(|object| chart_values::of(*object));
         let node = values.filter_map(|values| values.at(path)).next_back();
         let text = |node: Node<'_>| node.as_str().unwrap_or(node.spelling()).to_owned();
         let of_values = node.map(text).filter(|text| !text.is_empty());

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use drift::{Effect, FieldChange, FieldEffect, ObjectChange, ObjectChangeKind, concerned};
+use cluster::folders::folders_of;
+use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
 use objects::object::Object;
 use values::placeholder::Placeholder;
 
-use super::change::{PlanChange, set_effect};
+use super::change::{PlanChange, set_effect, unchanged};
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -48,6 +49,22 @@ struct ChangedFile<'p> {
     keys: BTreeSet<&'p str>,
     /// The text of the objects that install charts.
     releases: String,
+}
+
+/// The changed kustomizations that may build objects of an overlay in another way.
+#[derive(Debug, Default)]
+struct ChangedKustomizations<'p> {
+    /// The first one that builds objects of any file.
+    of_all: Option<&'p str>,
+    /// The kustomizations of other overlays, which build the objects of the files in their folders.
+    by_folder: BTreeMap<&'p str, &'p str>,
+}
+
+impl<'p> ChangedKustomizations<'p> {
+    /// A kustomization that may build the objects of a file in another way.
+    fn of_file(&self, file: &str) -> Option<&'p str> {
+        self.of_all.or_else(|| folders_of(file).find_map(|folder| self.by_folder.get(folder).copied()))
+    }
 }
 
 impl<'p> Feeds<'p> {
@@ -127,24 +144,36 @@ impl<'p> Feeds<'p> {
         None
     }
 
-    /// The changed kustomization that may build an object of a file in another way. `scope` is the name of the overlay, if there are several.
-    fn kustomization(&self, file: &str, scope: &str, scopes: &[String]) -> Option<&'p str> {
-        let is_within =
-            |folder: &str, other: &str| other == folder || other.starts_with(&format!("{folder}/"));
-        let feeds = |name: &&&'p str| {
-            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let is_of_other =
-                scopes.iter().any(|other| other != scope && !other.is_empty() && is_within(other, folder));
-            !is_of_other || is_within(folder, file)
+    /// The changed kustomizations that may build objects of an overlay in another way.
+    fn kustomizations(&self, scope: &str, scopes: &BTreeSet<&str>) -> ChangedKustomizations<'p> {
+        let is_of_other = |folder: &str| {
+            let mut around = std::iter::once(folder).chain(folders_of(folder));
+            around.any(|other| !other.is_empty() && other != scope && scopes.contains(other))
         };
-        self.kustomizations.iter().find(feeds).copied()
+        let mut found = ChangedKustomizations::default();
+        for name in &self.kustomizations {
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if is_of_other(folder) {
+                found.by_folder.insert(folder, name);
+            } else {
+                found.of_all.get_or_insert(name);
+            }
+        }
+        found
     }
 
     /// Adds the fields with a variable that has another value, and the objects that a changed kustomization may build in another way.
-    pub(super) fn add<'d>(&self, found: &mut Vec<PlanChange<'d>>, scope: &PlanScope<'d>, scopes: &[String]) {
+    pub(super) fn add<'d>(
+        &self,
+        found: &mut Vec<PlanChange<'d>>,
+        scope: &PlanScope<'d>,
+        scopes: &BTreeSet<&str>,
+    ) {
         if self.variables.is_empty() && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
             return;
         }
+        let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
+        let kustomizations = self.kustomizations(&scope.name, scopes);
         let name = |object: &Object<'d>| (object.kind(), object.name());
         let planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is(kind));
         let olds: BTreeMap<(&str, &str), Object<'d>> =
@@ -163,7 +192,7 @@ impl<'p> Feeds<'p> {
             }
             let own = object.root().source().name();
             let reason = scope.unresolved.get(&place_key(*object));
-            let kustomization = reason.and_then(|_| self.kustomization(own, &scope.name, scopes));
+            let kustomization = reason.and_then(|_| kustomizations.of_file(own));
             let message = match (file, reason.zip(kustomization)) {
                 (Some((variable, file)), _) => format!("{file} changes `{variable}`"),
                 (None, Some((reason, file))) => {
@@ -173,7 +202,7 @@ impl<'p> Feeds<'p> {
             };
             let position = positions.get(&name(object)).copied().unwrap_or(found.len());
             if position == found.len() {
-                found.push(unchanged(old, *object, scope));
+                found.push(unchanged(old, *object, &pools));
             }
             let Some(change) = found.get_mut(position) else { continue };
             if change.change.change != ObjectChangeKind::Changed {
@@ -222,21 +251,6 @@ impl<'p> Feeds<'p> {
             field,
         });
     }
-}
-
-/// A change of an object whose text does not change.
-fn unchanged<'d>(old: Object<'d>, new: Object<'d>, scope: &PlanScope<'d>) -> PlanChange<'d> {
-    let kind = PLANNED.into_iter().find(|kind| new.is(*kind)).unwrap_or(PLANNED[0]);
-    let change = ObjectChange {
-        change: ObjectChangeKind::Changed,
-        old: Some(old),
-        new: Some(new),
-        effect: Effect::None,
-        reason: None,
-        node_pools: concerned(kind, new.name(), &scope.old, &scope.new),
-        fields: Vec::new(),
-    };
-    PlanChange { change, message: String::new(), scopes: Vec::new() }
 }
 
 /// Whether a template reads one of the keys of its values, or all of them.

@@ -63,10 +63,14 @@ pub(super) fn of(change: &PlanChange<'_>, cluster: &str, new: &[File], old: &[Fi
     if change.change.change == ObjectChangeKind::Changed {
         let fields = change.change.fields.iter().filter_map(|field| {
             let place = change.place(field)?;
-            let verb = if field.effect == Effect::Unknown { "may act: " } else { "" };
+            let verb = if field.effect == Effect::Unknown { "may replace nodes: " } else { "" };
             Some(finding(&place, field.path.clone(), field.effect, format!("{verb}{}", sentence(field))))
         });
-        return fields.collect();
+        let whole = change.is_recreated.then(|| {
+            let place = Place::value(object.name_node());
+            finding(&place, String::new(), change.change.effect, change.message.clone())
+        });
+        return fields.chain(whole).collect();
     }
     let place = Place::value(object.name_node());
     let what = if change.change.change == ObjectChangeKind::Added { "added" } else { "removed" };

@@ -5,6 +5,7 @@
 //! | `scope` | the objects of each cluster before and after the change |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
@@ -28,6 +29,7 @@ mod finding;
 mod older;
 mod pods;
 mod pool;
+mod recreated;
 mod refused;
 mod rollout;
 mod scope;
@@ -37,7 +39,7 @@ mod stamped;
 mod unread;
 pub mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::{PlanAnswer, PlannedCost, PlannedPods, PlannedPool};
 use answers::{SCHEMA, VERSION};
@@ -97,6 +99,8 @@ pub struct PlanOptions {
     pub is_snapshot: bool,
     /// Whether the files hold every NodePool, EC2NodeClass and NodeOverlay of the cluster of the snapshot.
     pub is_complete: bool,
+    /// The documents of the old side that are deleted, although the new side may have their objects again: names of files and bytes.
+    pub deleted: BTreeSet<(String, usize)>,
     /// The forecast of a rollout.
     pub forecast: ForecastSettings,
     /// The choices of a simulation.
@@ -207,10 +211,11 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
     let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
-    let found = scopes(pair, &built.0, &built.1);
+    let mut found = scopes(pair, &built.0, &built.1);
+    unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
-    let changes = change::changes_of(&found, &hashes, &feeds);
+    let changes = change::changes_of(&found, &hashes, &feeds, &options.deleted);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {
@@ -265,7 +270,9 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         plan.assumptions.push(PlanAssumption::Simulation(Assumption::OverlaysLeftOut(left_out)));
     }
     applied::check_names(&wanted)?;
-    let scope = applied::scope(built.0.objects(snapshot), &wanted, options.is_complete);
+    // An object that only the cluster has may be in a document that could not be read.
+    let is_complete = options.is_complete && !unread::is_any(pair.new);
+    let scope = applied::scope(built.0.objects(snapshot), &wanted, is_complete);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let mut changes = change::of_scope(&scope, &hashes);
     let applied = wanted.iter().map(|input| input.object);
@@ -273,15 +280,15 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     let older = older::of_files(applied, &scope.old);
     changes.extend(older.into_iter().map(|change| {
         let message = older::reason(&change).unwrap_or_default();
-        PlanChange { change, message, scopes: Vec::new() }
+        PlanChange { change, message, is_recreated: false, scopes: Vec::new() }
     }));
     let redacted = snapshot::without_redactions(&mut changes);
     plan.assumptions.extend(redacted.iter().map(|name| PlanAssumption::Redacted((*name).to_owned())));
-    if !files.is_empty() && !options.is_complete {
+    if !files.is_empty() && !is_complete {
         plan.assumptions.push(PlanAssumption::OthersStay);
     }
     let own: Vec<&PlanChange<'_>> = changes.iter().collect();
-    let merged = applied::merged(&scope, options.at);
+    let merged = applied::merged(&scope, &wanted, options.at);
     let settled = PlanScope {
         name: String::new(),
         old: scope.old.clone(),
@@ -289,7 +296,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         unresolved: BTreeMap::new(),
         is_whole: true,
     };
-    add_scope(plan, &settled, &own, (pair, releases), options)?;
+    let deduced = add_scope(plan, &settled, &own, (pair, releases), options)?;
     let facts = snapshot::DriftFacts {
         scope: &scope,
         changes: &changes,
@@ -315,10 +322,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     }
     plan.answer.changes.extend(unread::all(pair.new));
     let decided = facts.decide();
-    let deduced =
-        DeducedSettings::new(&options.choices, &settings_at(options, releases.after), files, &settled.new)?;
-    let usable: Vec<Object<'_>> =
-        settled.new.iter().copied().filter(|object| !facts.loses_class(*object)).collect();
+    let usable = facts.usable(&settled.new);
     let sides = (scope.old.as_slice(), usable.as_slice());
     rollout::add(plan, decided, sides, deduced.settings, (options.at, &options.forecast));
     for change in &changes {
@@ -348,14 +352,14 @@ fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<
     names.map(|scope| scope.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds the changes of the controller, the NodePools and the pods of one cluster.
+/// Adds the changes of the controller, the NodePools and the pods of one cluster. Returns the settings of its simulation after the change.
 fn add_scope(
     plan: &mut Plan,
     scope: &PlanScope<'_>,
     changes: &[&PlanChange<'_>],
     (pair, releases): (PlanPair<'_>, Releases),
     options: &PlanOptions,
-) -> Result<(), ChoiceError> {
+) -> Result<DeducedSettings, ChoiceError> {
     let controller = controller::changes(scope, releases);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
@@ -369,12 +373,12 @@ fn add_scope(
     let pools = pool::pools(scope, changes, &controller, settings, options.at);
     plan.answer.controller.extend(controller);
     if pools.is_empty() {
-        return Ok(());
+        return Ok(new);
     }
     plan.answer.node_pools.extend(pools);
     plan.assumptions.extend(new.assumptions.iter().cloned().map(PlanAssumption::Simulation));
     if options.is_snapshot {
-        return Ok(());
+        return Ok(new);
     }
     let is_of_auto_mode = |object: &Object<'_>| NodePool::of(*object).is_some_and(NodePool::is_of_auto_mode);
     if !scope.is_whole {
@@ -384,7 +388,7 @@ fn add_scope(
     } else if pods::compare(scope, settings, &mut plan.answer.pods).is_err() {
         plan.assumptions.push(PlanAssumption::TooManyPods);
     }
-    Ok(())
+    Ok(new)
 }
 
 /// The releases before and after, with assumptions. The answer has the releases of the first cluster.

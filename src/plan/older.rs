@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use drift::{Effect, ObjectChange, ObjectChangeKind, concerned, is_written_alike};
+use drift::{ConcernedPools, Effect, ObjectChange, ObjectChangeKind, is_written_alike};
 use karpenter::kind::Kind;
 use objects::object::Object;
 
@@ -31,15 +31,23 @@ pub(super) fn of_files<'d>(
     files: impl Iterator<Item = Object<'d>>,
     cluster: &[Object<'d>],
 ) -> Vec<ObjectChange<'d>> {
-    let applied = files.filter(|object| is_older(*object)).map(|new| {
-        let is_same = |old: &&Object<'d>| old.kind() == new.kind() && old.name() == new.name();
-        let old = cluster.iter().find(is_same).copied();
+    let files: Vec<Object<'d>> = files.filter(|object| is_older(*object)).collect();
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let pools = ConcernedPools::of(cluster);
+    let mut olds: BTreeMap<(&str, &str), Object<'d>> = BTreeMap::new();
+    for object in cluster {
+        olds.entry((object.kind(), object.name())).or_insert(*object);
+    }
+    let applied = files.into_iter().map(|new| {
+        let old = olds.get(&(new.kind(), new.name())).copied();
         let (change, effect) = match old {
             Some(_) => (ObjectChangeKind::Changed, Effect::Unknown),
             None => (ObjectChangeKind::Added, Effect::NewNodes),
         };
         let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == new.kind());
-        let node_pools = kind.map(|kind| concerned(kind, new.name(), cluster, &[])).unwrap_or_default();
+        let node_pools = kind.map(|kind| pools.of_object(kind, new.name())).unwrap_or_default();
         ObjectChange { change, old, new: Some(new), effect, reason: None, node_pools, fields: Vec::new() }
     });
     applied.collect()
@@ -55,6 +63,7 @@ pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>
     if olds.is_empty() && news.is_empty() {
         return;
     }
+    let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
     let mut converted: BTreeSet<(&str, &str)> = BTreeSet::new();
     for change in changes.iter_mut() {
         let Some(key) = change.object().map(|object| name(&object)) else { continue };
@@ -84,7 +93,7 @@ pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>
             (None, _) => (ObjectChangeKind::Added, Effect::NewNodes),
         };
         let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == key.0);
-        let node_pools = kind.map(|kind| concerned(kind, key.1, &scope.old, &scope.new)).unwrap_or_default();
+        let node_pools = kind.map(|kind| pools.of_object(kind, key.1)).unwrap_or_default();
         changes.push(ObjectChange { change, old, new, effect, reason: None, node_pools, fields: Vec::new() });
     }
 }

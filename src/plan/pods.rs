@@ -85,16 +85,17 @@ pub(super) struct HeldDrains {
 pub(super) fn holding(side: PlanSide<'_>, settings: &Settings) -> HeldDrains {
     let report = check_within(&REGISTRY, std::slice::from_ref(side.cluster), settings, MAX_FINDINGS);
     let mut held = HeldDrains::default();
+    let (mut kept, mut told) = (BTreeSet::new(), BTreeSet::new());
     for finding in report.findings {
         let Some((_, is_for_ever)) = HOLDING.iter().find(|(rule, _)| *rule == finding.rule) else { continue };
         let namespace =
             if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
         let name = format!("{} {namespace}{}", finding.kind, finding.name);
         let text = format!("{name}: {}", finding.message);
-        if *is_for_ever && !held.keeping.contains(&name) {
+        if *is_for_ever && kept.insert(name.clone()) {
             held.keeping.push(name);
         }
-        if !held.texts.contains(&text) {
+        if told.insert(text.clone()) {
             held.texts.push(text);
         }
     }

@@ -50,11 +50,14 @@ pub(super) fn pools(
         [BTreeMap::new(), BTreeMap::new()]
     };
     let release = settings.new.settings.release;
+    let is_pool = |object: &&Object<'_>| object.is(Kind::NODE_POOL);
+    let objects: BTreeMap<&str, Object<'_>> =
+        scope.new.iter().filter(is_pool).map(|object| (object.name(), *object)).collect();
     let pool = |(name, effect): (&str, Effect)| {
         let (before, after) = (old.get(name).cloned(), new.get(name).cloned());
-        let object = scope.new.iter().find(|object| object.is(Kind::NODE_POOL) && object.name() == name);
         let rolls = matches!(effect, Effect::ReplacesAll | Effect::ReplacesSome | Effect::Unknown);
-        let blocked = object.filter(|_| rolls).and_then(|object| blocked(*object, release, at));
+        let object = objects.get(name).copied().filter(|_| rolls);
+        let blocked = object.and_then(|object| blocked(object, release, at));
         let never = blocked.as_ref().is_some_and(|blocked| blocked.never);
         let (instance_types_before, cheapest_before) = before.unzip();
         let (instance_types_after, cheapest_after) = after.unzip();
@@ -112,6 +115,7 @@ fn effects<'d>(
             ObjectChangeKind::Added => Effect::NewNodes,
             // The nodes of a removed NodePool go, whatever else would replace them.
             ObjectChangeKind::Removed => Effect::RemovesNodes,
+            ObjectChangeKind::Changed if change.is_recreated => Effect::RemovesNodes,
             ObjectChangeKind::Changed => continue,
         };
         effects.insert(pool.object().name(), effect);

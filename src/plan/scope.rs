@@ -226,11 +226,16 @@ impl<'o, 'd> ByKey<'o, 'd> {
         Self { keyed, shared, is_apart: false, parents }
     }
 
+    /// A key and the folders around it, from the nearest.
+    fn chain(&self, key: &str) -> impl Iterator<Item = String> {
+        let folders = around(key).take_while(|folder| parents(folder) <= self.parents);
+        std::iter::once(key.to_owned()).chain(folders)
+    }
+
     /// The objects of a key and of the folders around it, from the nearest.
     fn near(&self, key: &str) -> Vec<&[&'o SideObject<'d>]> {
-        let folders = around(key).take_while(|folder| parents(folder) <= self.parents);
-        let all = std::iter::once(key.to_owned()).chain(folders);
-        all.map(|folder| self.keyed.get(folder.as_str()).map(Vec::as_slice).unwrap_or_default()).collect()
+        let own = |folder: String| self.keyed.get(folder.as_str()).map(Vec::as_slice).unwrap_or_default();
+        self.chain(key).map(own).collect()
     }
 
     /// The number of objects that several keys see.
@@ -245,15 +250,29 @@ impl<'o, 'd> ByKey<'o, 'd> {
     /// Whether an object without a key is visible to none of some keys, because each has a nearer object of its name.
     fn hides_shared(&self, keys: &BTreeSet<Option<&str>>) -> bool {
         let shared = self.shared.iter().filter(|one| is_planned(one.object));
-        let mut hidden: BTreeSet<_> = shared.map(|one| name_of(one)).collect();
-        for key in keys.iter().flatten() {
-            if hidden.is_empty() {
-                break;
+        let mut folders: BTreeMap<(&str, &str), BTreeSet<&str>> =
+            shared.map(|one| (name_of(one), BTreeSet::new())).collect();
+        for (folder, objects) in &self.keyed {
+            for one in objects {
+                if let Some(folders) = folders.get_mut(&name_of(one)) {
+                    folders.insert(folder);
+                }
             }
-            let near: BTreeSet<_> = self.near(key).into_iter().flatten().map(|one| name_of(one)).collect();
-            hidden.retain(|name| near.contains(name));
         }
-        !hidden.is_empty()
+        // The number of keys that see the objects of each folder.
+        let mut seeing: BTreeMap<&str, usize> = BTreeMap::new();
+        for folder in keys.iter().flatten().flat_map(|key| self.chain(key)) {
+            if let Some((folder, _)) = self.keyed.get_key_value(folder.as_str()) {
+                *seeing.entry(folder).or_default() += 1;
+            }
+        }
+        let all = keys.iter().flatten().count();
+        folders.values().any(|folders| {
+            let is_outermost =
+                |folder: &&&str| !self.chain(folder).skip(1).any(|outer| folders.contains(outer.as_str()));
+            let outermost = folders.iter().filter(is_outermost);
+            outermost.filter_map(|folder| seeing.get(folder)).sum::<usize>() == all
+        })
     }
 
     /// The objects that can change nodes.

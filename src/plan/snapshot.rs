@@ -134,17 +134,21 @@ impl<'d> DriftFacts<'_, 'd> {
         self.scope.new.iter().filter_map(|object| beyond(NodePool::of(*object)?)).sum()
     }
 
-    /// Whether an object is a NodePool whose EC2NodeClass is removed. Karpenter then does not find the NodePool's instance types, and so not
+    /// The objects without the NodePools whose EC2NodeClass is removed. Karpenter then does not find a NodePool's instance types, and so not
     /// the NodePool, although the finalizer keeps the EC2NodeClass until its nodes are gone.
     ///
     /// Source: `resolveNodeClassFromNodePool` in pkg/cloudprovider/cloudprovider.go of aws/karpenter-provider-aws, and
     /// `BuildNodePoolMap` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter, at v1.14.1.
-    pub(super) fn loses_class(&self, object: Object<'d>) -> bool {
-        let class = NodePool::of(object).and_then(|pool| pool.node_class_ref()?.name()?.as_str());
-        let has = |objects: &[Object<'d>]| {
-            objects.iter().any(|one| one.is(Kind::NODE_CLASS) && Some(one.name()) == class)
+    pub(super) fn usable<'o>(&self, objects: &[Object<'o>]) -> Vec<Object<'o>> {
+        let classes = |objects: &[Object<'d>]| -> BTreeSet<&'d str> {
+            objects.iter().filter(|one| one.is(Kind::NODE_CLASS)).map(|one| one.name()).collect()
         };
-        class.is_some() && has(&self.scope.old) && !has(&self.scope.new)
+        let (old, new) = (classes(&self.scope.old), classes(&self.scope.new));
+        let is_usable = |object: &&Object<'o>| {
+            let class = NodePool::of(**object).and_then(|pool| pool.node_class_ref()?.name()?.as_str());
+            class.is_none_or(|class| !old.contains(class) || new.contains(class))
+        };
+        objects.iter().filter(is_usable).copied().collect()
     }
 
     /// Whether the snapshot lacks NodeClaims that a cluster has: it has Nodes of NodePools, or no Nodes at all.

@@ -6,9 +6,10 @@ use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use drift::{Effect, ObjectChangeKind};
 use manifest::{Document, File};
+use objects::object::Object;
 
 use super::feeds::{Feeds, chart_of};
-use super::scope::{PLANNED, without_start};
+use super::scope::{PLANNED, PlanScope, without_start};
 use super::{PlanPair, PlanSide};
 
 /// The documents of a file that could not be read and may hold objects that change nodes.
@@ -16,6 +17,8 @@ struct UnreadFile<'p> {
     file: &'p File,
     /// The place of the first one.
     at: usize,
+    /// Whether they are templates, and not texts with mistakes.
+    is_template: bool,
     texts: Vec<&'p str>,
 }
 
@@ -27,7 +30,8 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
     // A file that moves within its chart has the same effect.
     let mut moved: BTreeMap<(Option<&str>, Vec<&str>), usize> = BTreeMap::new();
     for name in names {
-        let [old, new] = [olds.get(name), news.get(name)].map(|file| file.and_then(|file| unread_of(file)));
+        let [old, new] = [olds.get(name).copied(), news.get(name).copied()];
+        let (old, new) = (old.and_then(unread_of), new.and_then(|new| unread_beside(new, old)));
         let texts = |side: &Option<UnreadFile<'_>>| side.as_ref().map(|one| one.texts.concat());
         let has_changed = texts(&old) != texts(&new);
         let Some(shown) = new.or(old) else { continue };
@@ -66,6 +70,34 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
     found.into_iter().flatten().collect()
 }
 
+/// Keeps the objects of files that cannot be read any more, of which a change is shown: they count as they were, and are not removed.
+pub(super) fn keep<'d>(scopes: &mut [PlanScope<'d>], pair: PlanPair<'_>) {
+    let (olds, news) = (by_name(pair.old), by_name(pair.new));
+    let texts = |unread: Option<UnreadFile<'_>>| unread.map(|one| one.texts.concat());
+    let is_lost = |(name, new): (&&str, &&File)| {
+        let old = olds.get(name).copied();
+        let unread = unread_beside(new, old);
+        unread.is_some() && texts(unread) != texts(old.and_then(unread_of))
+    };
+    let lost: BTreeSet<&str> = news.iter().filter(|one| is_lost(*one)).map(|(name, _)| *name).collect();
+    if lost.is_empty() {
+        return;
+    }
+    let name = |object: &Object<'d>| (object.kind(), object.namespace(), object.name());
+    for PlanScope { old, new, .. } in scopes {
+        let known: BTreeSet<(&str, &str, &str)> = new.iter().map(name).collect();
+        let is_lost = |object: &&Object<'d>| {
+            lost.contains(without_start(object.root().source().name(), pair.old.folder))
+        };
+        new.extend(old.iter().filter(is_lost).filter(|object| !known.contains(&name(object))));
+    }
+}
+
+/// Whether some documents of a side could not be read and may hold objects.
+pub(super) fn is_any(side: PlanSide<'_>) -> bool {
+    by_name(side).into_values().any(|file| unread_of(file).is_some())
+}
+
 /// Whether a change is the addition to a removal, or the removal to an addition.
 fn is_opposite(found: &[Option<PlannedChange>], other: usize, kind: ObjectChangeKind) -> bool {
     let other = found.get(other).and_then(Option::as_ref);
@@ -82,6 +114,8 @@ pub(super) fn all(side: PlanSide<'_>) -> Vec<PlannedChange> {
 fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason: &str) -> PlannedChange {
     let source = &unread.file.source;
     let name = source.name();
+    let advice =
+        if unread.is_template { "; compare the output of `helm template` or `kustomize build`" } else { "" };
     PlannedChange {
         cluster: cluster.to_owned(),
         kind: String::new(),
@@ -91,7 +125,7 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
         effect: if kind == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
         reason: OrEmpty(None),
         node_pools: Vec::new(),
-        message: format!("{name} {reason}; compare the output of `helm template` or `kustomize build`"),
+        message: format!("{name} {reason}{advice}"),
         file: name.to_owned(),
         line: source.position(unread.at).line,
         fields: Vec::new(),
@@ -114,7 +148,36 @@ fn unread_of(file: &File) -> Option<UnreadFile<'_>> {
     let texts = starts.map(|at| (at, document_around(file.source.text(), at)));
     let holding: Vec<(usize, &str)> = texts.filter(|(_, text)| may_hold_objects(text)).collect();
     let (at, _) = holding.first()?;
-    Some(UnreadFile { file, at: *at, texts: holding.into_iter().map(|(_, text)| text).collect() })
+    let is_template = !file.documents.iter().any(|document| matches!(document, Document::Unreadable { .. }));
+    Some(UnreadFile {
+        file,
+        at: *at,
+        is_template,
+        texts: holding.into_iter().map(|(_, text)| text).collect(),
+    })
+}
+
+/// The unread documents of a file that may hold objects. A text with mistakes may hold the objects that the file had before.
+fn unread_beside<'p>(file: &'p File, old: Option<&File>) -> Option<UnreadFile<'p>> {
+    let is_planned = |object: Object<'_>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
+    let had_objects = || {
+        let documents = old.into_iter().flat_map(|old| &old.documents);
+        let trees = documents.filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
+            _ => None,
+        });
+        trees.flat_map(Object::all).any(is_planned)
+    };
+    let mistake = || {
+        file.documents.iter().find_map(|document| match document {
+            Document::Unreadable { at, .. } => Some(*at),
+            _ => None,
+        })
+    };
+    unread_of(file).or_else(|| {
+        let at = mistake().filter(|_| had_objects())?;
+        Some(UnreadFile { file, at, is_template: false, texts: vec![file.source.text()] })
+    })
 }
 
 /// The document of a text that has a byte: the lines between two separators.

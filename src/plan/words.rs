@@ -1,6 +1,6 @@
 //! Sentences about a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::DateTime;
 use answers::plan::{PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
@@ -9,6 +9,8 @@ use karpenter::kind::Kind;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
+use super::change::LAUNCHES_NONE;
+use super::recreated;
 use super::snapshot::REMOVED;
 use crate::disrupt::words::{moment, weekday};
 use crate::simulate::words::counted;
@@ -18,18 +20,19 @@ const MAX_NAMED: usize = 3;
 
 /// The strongest effect of a plan, if the input has no nodes.
 pub fn strongest(answer: &PlanAnswer) -> Effect {
+    // The strongest effect on a NodePool, in any cluster.
+    let mut of_pools: BTreeMap<&str, Effect> = BTreeMap::new();
+    for pool in &answer.node_pools {
+        let known = of_pools.entry(&pool.name).or_insert(pool.effect);
+        *known = pool.effect.max(*known);
+    }
     let changes = answer.changes.iter().filter(|change| concerns_nodes(change)).map(|change| {
         // A NodePool that is new or removed has no nodes that another object could replace.
-        let own = change.node_pools.iter().filter_map(|name| most_of_pool(answer, name));
+        let own = change.node_pools.iter().filter_map(|name| of_pools.get(name.as_str()).copied());
         own.max().map_or(change.effect, |most| change.effect.min(most))
     });
     let controller = answer.controller.iter().map(|change| change.effect);
     changes.chain(controller).max().unwrap_or(Effect::None)
-}
-
-/// The strongest effect on a NodePool, in any cluster.
-fn most_of_pool(answer: &PlanAnswer, name: &str) -> Option<Effect> {
-    answer.node_pools.iter().filter(|pool| pool.name == name).map(|pool| pool.effect).max()
 }
 
 /// The strongest effect on the nodes of a cluster.
@@ -90,17 +93,31 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
 pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     let mut parts = Vec::new();
     for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
-        let pools: Vec<&PlannedPool> =
-            answer.node_pools.iter().filter(|pool| pool.effect == effect).collect();
-        if !pools.is_empty() {
-            let causes = causes(answer, effect, &pools);
-            parts.push(format!("{}{causes}", on_pools(effect, &pools, !causes.is_empty())));
+        let of_effect = answer.node_pools.iter().filter(|pool| pool.effect == effect);
+        let (closed, open): (Vec<&PlannedPool>, Vec<&PlannedPool>) = of_effect.partition(|pool| pool.never);
+        for (pools, is_closed) in [(open, false), (closed, true)] {
+            if !pools.is_empty() {
+                let causes = causes(answer, effect, &pools);
+                // A field as the cause removes only some nodes.
+                let is_partial = effect == Effect::RemovesNodes && has_field(answer, effect, &pools);
+                let is_conditional = is_closed || !keeping.is_empty();
+                let budgets = match (is_closed, pools.len()) {
+                    (false, _) => "",
+                    (true, 1) => ", but its budgets let none go",
+                    (true, _) => ", but their budgets let none go",
+                };
+                parts.push(format!(
+                    "{}{budgets}{causes}",
+                    on_pools(effect, &pools, is_partial, is_conditional)
+                ));
+            }
         }
     }
     parts.extend(of_classes(answer));
+    let planned: BTreeSet<&str> = answer.node_pools.iter().map(|pool| pool.name.as_str()).collect();
     let is_in_pools = |change: &PlannedChange| {
         change.kind == Kind::NODE_CLASS.name && change.node_pools.is_empty()
-            || change.node_pools.iter().any(|name| answer.node_pools.iter().any(|pool| pool.name == *name))
+            || change.node_pools.iter().any(|name| planned.contains(name.as_str()))
     };
     parts.extend(undecided(answer, |change| !is_in_pools(change)));
     if answer.node_pools.iter().all(|pool| pool.effect < Effect::Unknown) {
@@ -110,20 +127,20 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     if parts.is_empty() {
         return nothing(answer);
     }
-    parts.extend(never(answer, keeping));
+    parts.extend(kept(keeping));
     parts.extend(lost(answer));
     parts.join("; ")
 }
 
-/// The objects that let no node go, in words.
-fn never(answer: &PlanAnswer, keeping: &[String]) -> Option<String> {
-    let pools = answer.node_pools.iter().filter(|pool| pool.never);
-    let causes: Vec<String> = pools
-        .map(|pool| format!("the budgets of NodePool {}", named(pool)))
-        .chain(keeping.iter().cloned())
-        .collect();
-    let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
-    (!causes.is_empty()).then(|| format!("nodes are never replaced: {}", listed(&causes)))
+/// The objects that let no node with their pods go, in words.
+fn kept(keeping: &[String]) -> Option<String> {
+    let names: Vec<&str> = keeping.iter().map(String::as_str).collect();
+    let listed = listed(&names);
+    match names.len() {
+        0 => None,
+        1 => Some(format!("but {listed} lets no node with its pods go")),
+        _ => Some(format!("but {listed} let no node with their pods go")),
+    }
 }
 
 /// Whether a change may replace nodes, and no field of the object says how: the object or the file could not be compared, or the
@@ -316,6 +333,21 @@ fn nothing(answer: &PlanAnswer) -> String {
         .collect();
     let mut seen = BTreeSet::new();
     acts.retain(|path| seen.insert(*path));
+    let is_stopped = |change: &&PlannedChange| {
+        change.kind == Kind::NODE_CLASS.name && change.message.contains(LAUNCHES_NONE)
+    };
+    let stopped: BTreeSet<&str> = answer
+        .changes
+        .iter()
+        .filter(is_stopped)
+        .flat_map(|change| &change.node_pools)
+        .map(String::as_str)
+        .collect();
+    if !stopped.is_empty() {
+        let stopped: Vec<&str> = stopped.into_iter().collect();
+        let noun = if stopped.len() == 1 { "NodePool" } else { "NodePools" };
+        return format!("no node is replaced, but {noun} {} can launch no nodes{lost}", listed(&stopped));
+    }
     let rest = if answer.changes.is_empty() && answer.controller.is_empty() {
         "no NodePool, EC2NodeClass or NodeOverlay changes".to_owned()
     } else if answer.controller.is_empty() && answer.changes.iter().all(means_the_same) {
@@ -329,17 +361,21 @@ fn nothing(answer: &PlanAnswer) -> String {
     format!("no node is replaced: {rest}{lost}")
 }
 
-/// An effect on NodePools. A field as the cause removes only some nodes.
-fn on_pools(effect: Effect, pools: &[&PlannedPool], has_cause: bool) -> String {
+/// An effect on NodePools: on all their nodes or on some, for certain or on the condition that something lets the nodes go.
+fn on_pools(effect: Effect, pools: &[&PlannedPool], is_partial: bool, is_conditional: bool) -> String {
     let names: Vec<String> = pools.iter().map(|pool| named(pool)).collect();
     let more = names.len().saturating_sub(MAX_NAMED);
     let shown = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     let of = format!("{} ({shown}{rest})", counted(pools.len(), "NodePool"));
     match effect {
+        Effect::ReplacesAll if is_conditional => format!("would replace every node of {of}"),
         Effect::ReplacesAll => format!("replaces every node of {of}"),
+        Effect::ReplacesSome if is_conditional => {
+            format!("would replace the nodes of {of} that no longer fit")
+        }
         Effect::ReplacesSome => format!("replaces the nodes of {of} that no longer fit"),
-        Effect::RemovesNodes if has_cause => format!("removes nodes of {of}"),
+        Effect::RemovesNodes if is_partial => format!("removes nodes of {of}"),
         Effect::RemovesNodes => format!("removes the nodes of {of}"),
         _ => format!("may replace nodes of {of}"),
     }
@@ -349,32 +385,39 @@ fn named(pool: &PlannedPool) -> String {
     if pool.cluster.is_empty() { pool.name.clone() } else { format!("{} in {}", pool.name, pool.cluster) }
 }
 
-/// The fields with an effect on some NodePools, after a colon.
-fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String {
-    let concerns = |change: &&PlannedChange| {
-        pools.is_empty() || change.node_pools.iter().any(|name| pools.iter().any(|pool| pool.name == *name))
+/// The changes with an effect on some NodePools, or on any if none are named.
+fn changes_of<'a>(
+    answer: &'a PlanAnswer,
+    effect: Effect,
+    pools: &[&PlannedPool],
+) -> impl Iterator<Item = &'a PlannedChange> {
+    let names: BTreeSet<String> = pools.iter().map(|pool| pool.name.clone()).collect();
+    let concerns = move |change: &&PlannedChange| {
+        names.is_empty() || change.node_pools.iter().any(|name| names.contains(name))
     };
-    let changes = answer.changes.iter().filter(concerns);
+    let is_kept = |change: &&PlannedChange| change.change != ObjectChangeKind::Removed;
+    answer.changes.iter().filter(move |change| change.effect == effect).filter(is_kept).filter(concerns)
+}
+
+/// Whether a field has an effect on some NodePools.
+fn has_field(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> bool {
+    let mut fields = changes_of(answer, effect, pools).flat_map(|change| &change.fields);
+    fields.any(|field| field.effect == effect)
+}
+
+/// The causes of an effect on some NodePools, after a colon: fields, or what is to be said about a whole object.
+fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String {
     let mut causes: Vec<&str> = Vec::new();
-    for change in changes.filter(|change| change.effect == effect) {
-        if change.change == ObjectChangeKind::Removed {
-            continue;
-        }
+    for change in changes_of(answer, effect, pools) {
         let fields =
             change.fields.iter().filter(|field| field.effect == effect).map(|field| field.path.as_str());
         let undecided = is_undecided(change).then_some(change.message.as_str());
-        for path in fields.chain(undecided) {
-            if !causes.contains(&path) {
-                causes.push(path);
-            }
-        }
+        causes.extend(fields.chain(undecided).chain(recreated::cause(change)));
     }
     let controller = answer.controller.iter().filter(|change| change.effect == effect);
-    for subject in controller.map(|change| change.subject.as_str()) {
-        if !causes.contains(&subject) {
-            causes.push(subject);
-        }
-    }
+    causes.extend(controller.map(|change| change.subject.as_str()));
+    let mut seen = BTreeSet::new();
+    causes.retain(|cause| seen.insert(*cause));
     if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes)) }
 }
 

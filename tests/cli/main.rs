@@ -29,6 +29,8 @@ mod pipes;
 mod places;
 mod plan;
 mod plan_base;
+#[cfg(unix)]
+mod plan_collected;
 mod plan_inputs;
 mod plan_nodes;
 mod plan_snapshot;

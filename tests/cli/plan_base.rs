@@ -107,6 +107,27 @@ fn the_base_of_an_overlay_outside_of_the_paths_is_read_from_the_commit() {
 }
 
 #[test]
+fn an_unreadable_file_is_named_although_the_commit_could_read_it() {
+    const BROKEN: &[u8] = b"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: [\n";
+    let folder = repository();
+    for new_only in [true, false] {
+        folder.write("nodes/pool.yaml", BROKEN);
+        if !new_only {
+            git(&folder, &["commit", "-q", "-a", "-m", "b"]);
+        }
+        let run = plan(&folder, &["--base=HEAD"]);
+        assert_eq!(run.status, 4, "{run:?}");
+        assert_eq!(folder.run(&["check", "nodes"]).status, 4);
+        assert_eq!(run.stderr.matches("error: `nodes/pool.yaml`: ").count(), 1, "{run:?}");
+    }
+    // A file that is readable again.
+    folder.write("nodes/pool.yaml", POOL.as_bytes());
+    let run = plan(&folder, &["--base=HEAD"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stderr.contains("error: `nodes/pool.yaml` in commit "), "{run:?}");
+}
+
+#[test]
 fn errors_name_what_is_missing() {
     let folder = Folder::with(&[("pool.yaml", POOL)]);
     let run = plan(&folder, &["--base"]);

@@ -170,3 +170,28 @@ fn a_removed_node_pool_has_no_nodes_to_replace() {
     let answer: Value = plan(&folder, &["--format", "json", "new", "old"]).json();
     assert_eq!((&answer["verdict"], &answer["effect"]), (&json!("no node is replaced"), &json!("new-nodes")));
 }
+
+#[test]
+fn a_file_that_cannot_be_read_any_more_may_replace_nodes_and_removes_none() {
+    for broken in [format!("{POOL}  x: [\n"), "spec: [\n".to_owned()] {
+        let folder = Folder::with(&[
+            ("old/pool.yaml", POOL),
+            ("old/class.yaml", CLASS),
+            ("new/pool.yaml", &broken),
+            ("new/class.yaml", CLASS),
+        ]);
+        let run = plan(&folder, &["old", "new", "--fail-on", "replaces"]);
+        assert_eq!(
+            (verdict(&run), run.status),
+            (
+                "may replace nodes: new/pool.yaml has changed, and documents in it could not be read",
+                4
+            ),
+            "{run:?}"
+        );
+        // What the file still shows is removed, if nothing in it has become unreadable.
+        folder.write("old/pool.yaml", format!("{broken}---\n{POOL}").as_bytes());
+        let run = plan(&folder, &["old", "new"]);
+        assert_eq!(verdict(&run), "removes the nodes of 1 NodePool (default)", "{run:?}");
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::folder::{Folder, Run};
 
-const AT: &str = "2026-03-14T22:00:00Z";
+pub(crate) const AT: &str = "2026-03-14T22:00:00Z";
 
 /// The NodePool as `pool.yaml` has it, and as the cluster has it with `expireAfter: 720h`.
 pub(crate) fn pool(team: &str) -> Value {

@@ -159,9 +159,10 @@ spec:
         ]);
         let run = folder.run(&["plan", "old", "new", "--karpenter-version", "1.14", "--fail-on", "never"]);
         assert_eq!(run.status, i32::from(!expected.is_empty()), "{run:?}");
-        let text = format!("; nodes are never replaced: {expected}");
+        let text = format!("; but {expected} lets no node with its pods go");
         let verdict = run.stdout.lines().next().unwrap();
         assert_eq!(verdict.ends_with(&text), !expected.is_empty(), "{run:?}");
+        assert_eq!(verdict.starts_with("would replace every node of"), !expected.is_empty(), "{run:?}");
     }
     let closed = |team: &str| {
         POOL.replace("team: a", team).replace(
@@ -173,13 +174,9 @@ spec:
     let run =
         folder.run(&["plan", "old.yaml", "new.yaml", "--karpenter-version", "1.14", "--fail-on", "never"]);
     assert_eq!(run.status, 1, "{run:?}");
-    assert!(
-        run.stdout
-            .lines()
-            .next()
-            .unwrap()
-            .ends_with("; nodes are never replaced: the budgets of NodePool default"),
-        "{run:?}"
+    assert_eq!(
+        run.stdout.lines().next().unwrap(),
+        "would replace every node of 1 NodePool (default), but its budgets let none go: spec.template.metadata.labels.team"
     );
 }
 
@@ -231,7 +228,7 @@ fn an_added_overlay_says_what_it_does() {
     let change = &json_of(SAME, ("  limits: {cpu: 100}\n", overlay), &[])["changes"][0];
     assert_eq!(
         change["message"],
-        "Karpenter launches and consolidates with its prices and resources; no node is replaced because of drift"
+        "Karpenter launches and consolidates with the new prices and resources; no node is replaced because of drift"
     );
     let run = plan(("  limits: {cpu: 100}\n", overlay), SAME, &["--format", "markdown"]);
     let row = "| `NodeOverlay/o` | | removed | acts at once, without a replacement: Karpenter launches";

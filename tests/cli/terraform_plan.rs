@@ -109,17 +109,64 @@ fn a_body_that_is_not_known_may_replace_nodes() {
     assert!(run.stdout.starts_with("may replace"), "{run:?}");
 }
 
+/// The answer to a plan, and the status of a run that fails if nodes are replaced or removed.
+fn planned(changes: &[Value]) -> (Value, i32) {
+    let folder = Folder::with(&[("plan.json", &plan(changes))]);
+    let of_plan = [&AT[..], &["--terraform", "plan.json"]].concat();
+    let answer = folder.run(&[&of_plan[..], &["--format", "json"]].concat()).json();
+    crate::answers::assert_valid("plan", &answer);
+    (answer, folder.run(&[&of_plan[..], &["--fail-on", "replaces"]].concat()).status)
+}
+
 #[test]
-fn an_object_that_terraform_replaces_is_told() {
-    let changes =
-        [change("kubernetes_manifest.pool", &["delete", "create"], &kubernetes("a"), &kubernetes("a"))];
+fn a_node_pool_that_terraform_deletes_and_creates_again_loses_its_nodes() {
+    const CAUSE: &str = "Terraform deletes NodePool default and creates it again";
+    let of_kubectl = |team: &str| json!({"yaml_body": pool(team).to_string(), "force_new": true});
+    for changes in [
+        vec![change("kubernetes_manifest.pool", &["delete", "create"], &kubernetes("a"), &kubernetes("a"))],
+        vec![change("kubernetes_manifest.pool", &["create", "delete"], &kubernetes("a"), &kubernetes("a"))],
+        // The provider replaces a resource with `force_new` whenever its body changes.
+        vec![change("kubectl_manifest.pool", &["delete", "create"], &of_kubectl("a"), &of_kubectl("b"))],
+        // The same object at another address.
+        vec![
+            change("kubernetes_manifest.old", &["delete"], &kubernetes("a"), &Value::Null),
+            change("kubernetes_manifest.new", &["create"], &Value::Null, &kubernetes("a")),
+        ],
+    ] {
+        let (answer, status) = planned(&changes);
+        assert_eq!(answer["verdict"], format!("removes the nodes of 1 NodePool (default): {CAUSE}"));
+        assert_eq!((&answer["effect"], status), (&json!("removes-nodes"), 1), "{answer:#}");
+        let one = &answer["changes"][0];
+        assert_eq!((&one["change"], &one["effect"]), (&json!("changed"), &json!("removes-nodes")), "{one}");
+        assert!(one["message"].as_str().unwrap().starts_with(&format!("{CAUSE}: Karpenter drains")), "{one}");
+        let rules: Vec<&Value> =
+            answer["findings"].as_array().unwrap().iter().map(|one| &one["rule"]).collect();
+        assert!(rules.contains(&&json!("deletion-removes-nodes")), "{answer:#}");
+    }
+}
+
+#[test]
+fn a_node_class_that_terraform_deletes_and_creates_again_waits_for_its_nodes() {
+    let changes = [
+        change("kubectl_manifest.class", &["delete", "create"], &kubectl("x"), &kubectl("x")),
+        change("kubernetes_manifest.pool", &["no-op"], &kubernetes("a"), &kubernetes("a")),
+    ];
+    let (answer, _) = planned(&changes);
+    let one = &answer["changes"][0];
+    assert_eq!((&one["change"], &one["effect"]), (&json!("changed"), &json!("acts-at-once")), "{one}");
+    let message = one["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("Terraform deletes EC2NodeClass default and creates it again: "),
+        "{message}"
+    );
+    assert!(message.ends_with("until then NodePool default launches no nodes"), "{message}");
+}
+
+#[test]
+fn only_a_plan_has_two_sides() {
+    let changes = [change("kubernetes_manifest.pool", &["no-op"], &kubernetes("a"), &kubernetes("a"))];
     let folder =
         Folder::with(&[("plan.json", &plan(&changes)), ("state.json", "{\"format_version\":\"1.0\"}")]);
-    let run = folder.run(&[&AT[..], &["--terraform", "plan.json"]].concat());
-    assert!(
-        run.stderr.contains("`kubernetes_manifest.pool`: Terraform deletes the object and creates it again"),
-        "{run:?}"
-    );
     let run = folder.run(&[&AT[..], &["--terraform", "state.json"]].concat());
     assert!(run.status == 2 && run.stderr.contains("`state.json` is no plan"), "{run:?}");
     let run = folder.run(&[&AT[..], &["--terraform", "plan.json", "--base"]].concat());

@@ -19,9 +19,11 @@ pub(super) struct BesideInCommit<'c> {
     root: &'c Path,
     base: &'c BaseFolder,
     /// The paths of the input, from the root of the repository.
-    below: &'c [PathBuf],
+    below: &'c BTreeSet<PathBuf>,
     /// The files by their names, with the hashes of their texts.
     hashes: BTreeMap<String, String>,
+    /// The names of the files by folder.
+    by_folder: BTreeMap<String, Vec<String>>,
     /// The names in the folders of the input of files that are no inputs.
     unread: BTreeSet<String>,
     limits: &'c Limits,
@@ -32,20 +34,23 @@ impl<'c> BesideInCommit<'c> {
         commit: &'c Commit,
         root: &'c Path,
         base: &'c BaseFolder,
-        below: &'c [PathBuf],
+        below: &'c BTreeSet<PathBuf>,
         inputs: &[File],
         limits: &'c Limits,
     ) -> Result<Self, CommandError> {
         let known: BTreeSet<&str> = inputs.iter().map(|file| file.source.name()).collect();
         let (mut hashes, mut unread) = (BTreeMap::new(), BTreeSet::new());
+        let mut by_folder: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (path, hash) in commit.tree()? {
             let name = base.name(&commit.root.join(&path));
-            if !known.contains(name.as_str()) && below.iter().any(|folder| path.starts_with(folder)) {
+            if !known.contains(name.as_str()) && is_below(&path, below) {
                 unread.insert(name.clone());
             }
+            let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            by_folder.entry(folder.to_owned()).or_default().push(name.clone());
             hashes.insert(name, hash);
         }
-        Ok(Self { commit, root, base, below, hashes, unread, limits })
+        Ok(Self { commit, root, base, below, hashes, by_folder, unread, limits })
     }
 }
 
@@ -64,16 +69,15 @@ impl FilesBeside for BesideInCommit<'_> {
     fn names_in(&self, folder: &str) -> Vec<String> {
         let path = self.base.path(Path::new(folder));
         let path = path.canonicalize().unwrap_or(path);
-        let is_input = path
-            .strip_prefix(self.root)
-            .is_ok_and(|path| self.below.iter().any(|folder| path.starts_with(folder)));
+        let is_input = path.strip_prefix(self.root).is_ok_and(|path| is_below(path, self.below));
         if is_input {
             return Vec::new();
         }
-        let is_in = |name: &&String| {
-            let parent = name.rsplit_once('/').map_or(".", |(parent, _)| parent);
-            parent == folder
-        };
-        self.hashes.keys().filter(is_in).cloned().collect()
+        self.by_folder.get(folder).cloned().unwrap_or_default()
     }
+}
+
+/// Whether a path is one of some others, or in one of them.
+fn is_below(path: &Path, others: &BTreeSet<PathBuf>) -> bool {
+    path.ancestors().any(|folder| others.contains(folder))
 }

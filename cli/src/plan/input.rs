@@ -10,7 +10,7 @@ use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{PlannedSide, evaluate_plans, is_configuration};
+use terraform_objects::{PlannedSide, evaluate_plans, is_configuration, planned_address};
 
 use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
@@ -20,10 +20,7 @@ use crate::error::CommandError;
 use crate::form::Color;
 use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, pinning::texts_with_pins};
 use crate::options::InputOptions;
-use crate::{output, terminal};
-
-/// Resources that are an object each.
-const OBJECTS: [&str; 3] = ["k8s_manifest", "kubectl_manifest", "kubernetes_manifest"];
+use crate::output;
 
 /// The files before and after the change of one cluster.
 pub(super) struct LoadedPair {
@@ -33,6 +30,8 @@ pub(super) struct LoadedPair {
     new: Cluster,
     old_folder: String,
     new_folder: String,
+    /// The documents of the old side that Terraform deletes, also to create their objects again: names of files and bytes.
+    pub(super) deleted: BTreeSet<(String, usize)>,
 }
 
 /// Settings and files of a run.
@@ -52,9 +51,18 @@ impl LoadedPair {
         }
     }
 
-    /// The files of both sides.
+    /// The files of both sides, first the new ones.
     pub(super) fn files(&self) -> impl Iterator<Item = &File> {
-        self.old.iter().chain([&self.new]).flat_map(|side| &side.files)
+        self.new_files().chain(self.old_files())
+    }
+
+    pub(super) fn new_files(&self) -> impl Iterator<Item = &File> {
+        self.new.files.iter()
+    }
+
+    /// The old files, if they are others than the new ones.
+    pub(super) fn old_files(&self) -> impl Iterator<Item = &File> {
+        self.old.iter().flat_map(|side| &side.files)
     }
 }
 
@@ -122,6 +130,7 @@ impl Reader<'_> {
             new_folder: folder(new),
             old: Some(self.cluster(&olds)),
             new: self.cluster(&news),
+            deleted: BTreeSet::new(),
         })
     }
 
@@ -145,6 +154,7 @@ impl Reader<'_> {
             new: self.cluster(std::slice::from_ref(one)),
             old_folder: String::new(),
             new_folder: String::new(),
+            deleted: BTreeSet::new(),
         };
         Ok(found.iter().map(pair).collect())
     }
@@ -171,6 +181,7 @@ impl Reader<'_> {
             new: self.cluster(&files),
             old_folder: String::new(),
             new_folder: String::new(),
+            deleted: BTreeSet::new(),
         })
     }
 
@@ -197,7 +208,6 @@ impl Reader<'_> {
         if changes.is_none() && matches!(read.documents.as_slice(), [Document::Read(_)]) {
             return Err(no_plan(path));
         }
-        changes.into_iter().flat_map(Node::children).for_each(|change| note_replacement(change, color));
         let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
         let side = |side: PlannedSide| {
             let again = File::read(read.source.name(), read.source.text(), options);
@@ -209,6 +219,9 @@ impl Reader<'_> {
             cluster
         };
         let (old, mut new) = (side(PlannedSide::Before), side(PlannedSide::After));
+        let deleted: BTreeSet<&str> =
+            changes.into_iter().flat_map(Node::children).filter_map(deleted_address).collect();
+        let deleted = old.files.iter().flat_map(|file| deleted_documents(file, &deleted)).collect();
         if changes.is_none() {
             new.files.push(read);
         }
@@ -218,6 +231,7 @@ impl Reader<'_> {
             new,
             old_folder: String::new(),
             new_folder: String::new(),
+            deleted,
         })
     }
 
@@ -272,14 +286,14 @@ impl Reader<'_> {
             let path = input::resolved(path)?;
             path.strip_prefix(&root).ok().map(Path::to_owned)
         };
-        let mut below = Vec::new();
+        let mut below: BTreeSet<PathBuf> = BTreeSet::new();
         for path in paths {
             let Some(path_in_root) = within(path) else {
                 let text =
                     format!("`--base`: `{}` is not in the repository `{}`", path.display(), root.display());
                 return Err(CommandError::Usage(text));
             };
-            below.push(path_in_root);
+            below.insert(path_in_root);
         }
         let is_taken = |path: &Path| {
             let name = self.config.base.name(path);
@@ -287,8 +301,8 @@ impl Reader<'_> {
                 return true;
             }
             let Ok(inside) = path.strip_prefix(&root) else { return false };
-            let is_named = below.iter().any(|one| one == inside);
-            let folder = below.iter().find(|one| inside.starts_with(one));
+            let is_named = below.contains(inside);
+            let folder = inside.ancestors().find(|folder| below.contains(*folder));
             let rest = folder.and_then(|folder| inside.strip_prefix(folder).ok());
             let is_hidden = rest.is_none_or(|rest| {
                 rest.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
@@ -298,7 +312,7 @@ impl Reader<'_> {
             is_named
                 || (is_manifest(path) && !is_hidden && !is_ignored && !self.excluded.matches(path, false))
         };
-        let mut wanted = below.clone();
+        let mut wanted: Vec<PathBuf> = below.iter().cloned().collect();
         wanted.extend(outside.iter().filter_map(|name| within(&self.config.base.path(Path::new(name)))));
         let base = &self.config.base;
         let files = commit.files(&wanted, |path| is_taken(path))?.into_iter().map(|committed| {
@@ -311,13 +325,10 @@ impl Reader<'_> {
             File { kind, ..file }
         });
         let mut old: Vec<File> = files.collect();
+        let known: BTreeSet<&Path> =
+            old.iter().flat_map(|file| Path::new(file.source.name()).ancestors()).collect();
         for path in paths.iter().filter(|path| !path.exists()) {
-            let name = base.name(path);
-            let is_known = |file: &File| {
-                let rest = file.source.name().strip_prefix(&name);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            if !old.iter().any(is_known) {
+            if !known.contains(Path::new(&base.name(path))) {
                 let (path, commit) = (path.display(), commit.short());
                 let text = format!(
                     "`--base`: neither the working tree nor commit {commit} has manifests in `{path}`"
@@ -337,6 +348,7 @@ impl Reader<'_> {
             new,
             old_folder: String::new(),
             new_folder: String::new(),
+            deleted: BTreeSet::new(),
         })
     }
 
@@ -369,18 +381,22 @@ impl Reader<'_> {
     }
 }
 
-/// Says that Terraform replaces the object of a resource, whose two sides have the same name.
-fn note_replacement(change: Node<'_>, color: Color) {
+/// The address of a resource that Terraform deletes, also to create it again.
+fn deleted_address(change: Node<'_>) -> Option<&str> {
     let actions = change.at_path(&["change", "actions"]);
-    let is =
-        |action: &str| actions.into_iter().flat_map(Node::children).any(|one| one.as_str() == Some(action));
-    let is_object = change.str_at(&["type"]).is_some_and(|kind| OBJECTS.contains(&kind));
-    if let Some(address) = change.str_at(&["address"]).filter(|_| is_object && is("delete") && is("create")) {
-        let text = format!(
-            "`{address}`: Terraform deletes the object and creates it again; with a NodePool, Karpenter removes all its nodes"
-        );
-        terminal::note(color, &render::human::printable(&text));
-    }
+    let is_deleted = actions.into_iter().flat_map(Node::children).any(|one| one.as_str() == Some("delete"));
+    change.str_at(&["address"]).filter(|_| is_deleted)
+}
+
+/// The documents of a plan that belong to some resources.
+fn deleted_documents(file: &File, addresses: &BTreeSet<&str>) -> Vec<(String, usize)> {
+    let place = |document: &Document| {
+        let Document::Read(tree) = document else { return None };
+        let address = planned_address(tree)?;
+        let place = (file.source.name().to_owned(), tree.root().span().start);
+        addresses.contains(address.as_str()).then_some(place)
+    };
+    file.documents.iter().filter_map(place).collect()
 }
 
 fn no_plan(path: &Path) -> CommandError {

@@ -51,19 +51,20 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
     }
     // A plan without the objects of a whole input would be wrong.
     if pairs.iter().flat_map(LoadedPair::files).any(has_not_opened) {
-        report_unreadable(&pairs, color);
+        report_unreadable(&pairs, commit.as_deref(), color);
         return Ok(Status::Unreadable);
     }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
     let progress = Progress::new(0, Unit::Planning, false);
-    let plan = planned(run, &settings, &all)?;
+    let deleted = pairs.iter().flat_map(|pair| pair.deleted.iter().cloned()).collect();
+    let plan = planned(run, &settings, &all, deleted)?;
     let answer = &plan.answer;
     drop(progress);
     let (mut out, has_color) =
         output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
     output::unless_closed(write(&mut out, run, &settings, answer, has_color))?;
     output::unless_closed(out.finish())?;
-    Ok(if report_unreadable(&pairs, color) {
+    Ok(if report_unreadable(&pairs, commit.as_deref(), color) {
         Status::Unreadable
     } else if run.fail_on.iter().any(|what| fails(&plan, run, *what)) {
         Status::Findings
@@ -78,19 +79,27 @@ fn has_not_opened(file: &File) -> bool {
     file.documents.iter().any(is_not_opened)
 }
 
-/// Prints the documents that could not be read, each file once. Returns whether there are any.
-fn report_unreadable(pairs: &[LoadedPair], color: Color) -> bool {
-    let mut is_unreadable = false;
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for file in pairs.iter().flat_map(LoadedPair::files) {
-        if seen.insert(file.source.name()) {
-            is_unreadable |= one_cluster::report_unreadable(std::slice::from_ref(file), color);
+/// Prints the documents that could not be read, each file once: of a file that has errors on both sides, the errors of the new side. Returns
+/// whether there are any.
+fn report_unreadable(pairs: &[LoadedPair], commit: Option<&str>, color: Color) -> bool {
+    let news = pairs.iter().flat_map(LoadedPair::new_files).map(|file| (file, None));
+    let olds = pairs.iter().flat_map(LoadedPair::old_files).map(|file| (file, commit));
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for (file, commit) in news.chain(olds) {
+        let name = file.source.name();
+        if !named.contains(name) && one_cluster::report_unreadable_at(file, commit, color) {
+            named.insert(name);
         }
     }
-    is_unreadable
+    !named.is_empty()
 }
 
-fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result<Plan, CommandError> {
+fn planned(
+    run: &PlanRun,
+    settings: &Settings,
+    pairs: &[PlanPair<'_>],
+    deleted: BTreeSet<(String, usize)>,
+) -> Result<Plan, CommandError> {
     if run.to.is_some() && run.from.is_none() {
         let is_unknown = |pair: &PlanPair<'_>| {
             matches!(release_of(settings, &pair.old.cluster.files), (_, Some(Assumption::Release(_))))
@@ -109,6 +118,7 @@ fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result
         ca_bundle,
         is_snapshot: matches!(run.origin, PlanOrigin::Snapshot(_)),
         is_complete: run.complete,
+        deleted,
         forecast: run.forecast.clone(),
         choices,
         settings: settings.clone(),

@@ -79,6 +79,7 @@ impl<'d> ObjectChange<'d> {
 /// The changes between two states of one cluster, in which no two objects have one kind and name.
 pub fn changes<'d>(old: &[Object<'d>], new: &[Object<'d>], options: &HashOptions) -> Vec<ObjectChange<'d>> {
     const KINDS: [Kind; 3] = [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::NODE_OVERLAY];
+    let pools = ConcernedPools::of(old.iter().chain(new));
     let mut found = Vec::new();
     for kind in KINDS {
         let mut pairs: BTreeMap<&str, (Option<Object<'d>>, Option<Object<'d>>)> = BTreeMap::new();
@@ -90,7 +91,7 @@ pub fn changes<'d>(old: &[Object<'d>], new: &[Object<'d>], options: &HashOptions
         }
         found.extend(pairs.into_values().filter_map(|(old_object, new_object)| {
             let mut change = object_change(kind, old_object, new_object, options)?;
-            change.node_pools = concerned(kind, change.object()?.name(), old, new);
+            change.node_pools = pools.of_object(kind, change.object()?.name());
             Some(change)
         }));
     }
@@ -127,17 +128,40 @@ fn object_change<'d>(
     Some(ObjectChange { change, old, new, effect, reason, node_pools: BTreeSet::new(), fields })
 }
 
-/// The NodePools whose nodes the change of an object concerns.
-pub fn concerned<'d>(kind: Kind, name: &'d str, old: &[Object<'d>], new: &[Object<'d>]) -> BTreeSet<&'d str> {
-    if kind == Kind::NODE_POOL {
-        return BTreeSet::from([name]);
+/// The NodePools among some objects, by the object that a change of which concerns their nodes.
+#[derive(Clone, Debug, Default)]
+pub struct ConcernedPools<'d> {
+    all: BTreeSet<&'d str>,
+    by_class: BTreeMap<&'d str, BTreeSet<&'d str>>,
+}
+
+impl<'d> ConcernedPools<'d> {
+    /// The NodePools among objects.
+    pub fn of<'o>(objects: impl IntoIterator<Item = &'o Object<'d>>) -> Self
+    where
+        'd: 'o,
+    {
+        let mut pools = Self::default();
+        for pool in objects.into_iter().filter_map(|object| NodePool::of(*object)) {
+            let name = pool.object().name();
+            pools.all.insert(name);
+            if let Some(class) = pool.node_class_ref().and_then(|class| class.name()?.as_str()) {
+                pools.by_class.entry(class).or_default().insert(name);
+            }
+        }
+        pools
     }
-    let pools = old.iter().chain(new).filter_map(|object| NodePool::of(*object));
-    let uses = |pool: &NodePool<'d>| {
-        let class = pool.node_class_ref().and_then(|class| class.name()?.as_str());
-        kind == Kind::NODE_OVERLAY || class == Some(name)
-    };
-    pools.filter(uses).map(|pool| pool.object().name()).collect()
+
+    /// The NodePools whose nodes the change of an object concerns.
+    pub fn of_object(&self, kind: Kind, name: &'d str) -> BTreeSet<&'d str> {
+        if kind == Kind::NODE_POOL {
+            BTreeSet::from([name])
+        } else if kind == Kind::NODE_OVERLAY {
+            self.all.clone()
+        } else {
+            self.by_class.get(name).cloned().unwrap_or_default()
+        }
+    }
 }
 
 /// The changed fields of an object that both inputs have.

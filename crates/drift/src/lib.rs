@@ -30,7 +30,7 @@ mod node_class;
 mod node_pool;
 
 pub use change::{
-    FieldChange, ObjectChange, ObjectChangeKind, changes, concerned, field_changes, is_written_alike,
+    ConcernedPools, FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes, is_written_alike,
 };
 pub use decision::{
     DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType,

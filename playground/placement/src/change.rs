@@ -1,5 +1,7 @@
 //! The plan of a change between two texts of the same cluster.
 
+use std::collections::BTreeSet;
+
 use karpwarden::answers::plan::PlanAnswer;
 use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
@@ -40,6 +42,7 @@ pub(crate) fn answer(
         ca_bundle: String::new(),
         is_snapshot: has_before || has_after,
         is_complete: has_after,
+        deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: settings.clone(),

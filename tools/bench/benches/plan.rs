@@ -1,5 +1,6 @@
 //! Planning a change that drifts every node of a snapshot, compared with a simulation of the same snapshot. Both read the snapshot.
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -59,6 +60,7 @@ fn plan_of(snapshot: &str, release: Release) -> Result<Plan> {
         ca_bundle: String::new(),
         is_snapshot: true,
         is_complete: false,
+        deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),

@@ -156,6 +156,7 @@ fn planned() -> Result<answers::plan::PlanAnswer, String> {
         ca_bundle: String::new(),
         is_snapshot: false,
         is_complete: false,
+        deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),

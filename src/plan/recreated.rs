@@ -1,0 +1,79 @@
+//! Objects that Terraform deletes although both sides have them: it creates them again, for the same resource or for another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use answers::plan::PlannedChange;
+use drift::{ConcernedPools, Effect, ObjectChangeKind};
+use karpenter::kind::Kind;
+use objects::object::Object;
+
+use super::change::{LAUNCHES_NONE, PlanChange, unchanged, users};
+use super::scope::{PLANNED, PlanScope};
+
+/// Start of the consequence for an object that is created again.
+const SUBJECT: &str = "Terraform deletes ";
+
+/// The cause for the verdict, if a change is such a one.
+pub(super) fn cause(change: &PlannedChange) -> Option<&str> {
+    let is_one = change.change == ObjectChangeKind::Changed && change.message.starts_with(SUBJECT);
+    change.message.split(": ").next().filter(|_| is_one)
+}
+
+/// Adds the objects of the old side that Terraform deletes, by the places of their documents: names of files and bytes.
+pub(super) fn add<'d>(
+    found: &mut Vec<PlanChange<'d>>,
+    scope: &PlanScope<'d>,
+    deleted: &BTreeSet<(String, usize)>,
+) {
+    if deleted.is_empty() {
+        return;
+    }
+    let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
+    let left = ConcernedPools::of(&scope.new);
+    let name = |object: &Object<'d>| (object.kind(), object.name());
+    let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
+    let is_deleted = |object: &&Object<'d>| {
+        let document = object.root().tree().root();
+        deleted.contains(&(document.source().name().to_owned(), document.span().start))
+    };
+    let news: BTreeMap<(&str, &str), Object<'d>> =
+        scope.new.iter().filter(is_planned).map(|object| (name(object), *object)).collect();
+    let mut positions: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (at, change) in found.iter().enumerate() {
+        positions.extend(change.change.object().map(|object| (name(&object), at)));
+    }
+    for old in scope.old.iter().filter(is_planned).filter(is_deleted) {
+        let Some(new) = news.get(&name(old)).copied() else { continue };
+        let at = *positions.entry(name(old)).or_insert(found.len());
+        if at == found.len() {
+            found.push(unchanged(*old, new, &pools));
+        }
+        if let Some(change) = found.get_mut(at) {
+            recreate(change, new, &left);
+        }
+    }
+}
+
+fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPools<'d>) {
+    let (kind, name) = (new.kind(), new.name());
+    let subject = format!("{SUBJECT}{kind} {name} and creates it again");
+    change.is_recreated = true;
+    if new.is_in_any_version(Kind::NODE_POOL) {
+        (change.change.effect, change.change.reason) = (Effect::RemovesNodes, None);
+        change.message = format!(
+            "{subject}: Karpenter drains its nodes at once, without budgets, and makes no replacement first"
+        );
+        return;
+    }
+    change.change.effect = change.change.effect.max(Effect::ActsAtOnce);
+    let consequence = if new.is_in_any_version(Kind::NODE_CLASS) {
+        let launches = match users(left, name).as_str() {
+            "" => String::new(),
+            users => format!(", and until then NodePool {users} {LAUNCHES_NONE}"),
+        };
+        format!("its finalizer keeps it until the last NodeClaim that uses it is gone{launches}")
+    } else {
+        "until then, Karpenter launches and consolidates without it".to_owned()
+    };
+    change.message = format!("{subject}: {consequence}");
+}
