@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use drift::{Effect, ObjectChangeKind};
-use manifest::{Document, File};
+use manifest::{Document, File, FileKind};
 use objects::object::Object;
 
 use super::feeds::{Feeds, chart_of};
@@ -87,10 +87,22 @@ pub(super) fn keep<'d>(scopes: &mut [PlanScope<'d>], pair: PlanPair<'_>) {
     for PlanScope { old, new, .. } in scopes {
         let known: BTreeSet<(&str, &str, &str)> = new.iter().map(name).collect();
         let is_lost = |object: &&Object<'d>| {
-            lost.contains(without_start(object.root().source().name(), pair.old.folder))
+            let document = object.root().tree().root();
+            let name = without_start(document.source().name(), pair.old.folder);
+            lost.contains(name)
+                && news
+                    .get(name)
+                    .is_some_and(|new| new.kind != FileKind::Plan || hides(new, document.span().start))
         };
         new.extend(old.iter().filter(is_lost).filter(|object| !known.contains(&name(object))));
     }
+}
+
+/// Whether a plan of Terraform hides the object of the resource whose address is at a byte.
+fn hides(plan: &File, at: usize) -> bool {
+    let is_there =
+        |document: &Document| matches!(document, Document::Unevaluated { span, .. } if span.start == at);
+    plan.documents.iter().any(is_there)
 }
 
 /// Whether some documents of a side could not be read and may hold objects.
@@ -114,8 +126,13 @@ pub(super) fn all(side: PlanSide<'_>) -> Vec<PlannedChange> {
 fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason: &str) -> PlannedChange {
     let source = &unread.file.source;
     let name = source.name();
-    let advice =
-        if unread.is_template { "; compare the output of `helm template` or `kustomize build`" } else { "" };
+    let message = match (hidden(unread.file), unread.is_template) {
+        (Some(reason), _) => format!("{name}: {reason}"),
+        (None, true) => {
+            format!("{name} {reason}; compare the output of `helm template` or `kustomize build`")
+        }
+        (None, false) => format!("{name} {reason}"),
+    };
     PlannedChange {
         cluster: cluster.to_owned(),
         kind: String::new(),
@@ -125,10 +142,22 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
         effect: if kind == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
         reason: OrEmpty(None),
         node_pools: Vec::new(),
-        message: format!("{name} {reason}{advice}"),
+        message,
         file: name.to_owned(),
         line: source.position(unread.at).line,
         fields: Vec::new(),
+    }
+}
+
+/// The reason why a plan of Terraform hides an object, with the number of further ones.
+fn hidden(plan: &File) -> Option<String> {
+    let mut reasons = plan.documents.iter().filter(|_| plan.kind == FileKind::Plan).filter_map(|document| {
+        if let Document::Unevaluated { reason, .. } = document { Some(reason) } else { None }
+    });
+    let first = reasons.next()?.clone();
+    match reasons.count() {
+        0 => Some(first),
+        more => Some(format!("{first} (and {more} more)")),
     }
 }
 
@@ -146,7 +175,9 @@ fn unread_of(file: &File) -> Option<UnreadFile<'_>> {
         Document::Read(_) | Document::Script(_) | Document::Deleted(_) => None,
     });
     let texts = starts.map(|at| (at, document_around(file.source.text(), at)));
-    let holding: Vec<(usize, &str)> = texts.filter(|(_, text)| may_hold_objects(text)).collect();
+    // The text of a plan of Terraform has all resources.
+    let is_plan = file.kind == FileKind::Plan;
+    let holding: Vec<(usize, &str)> = texts.filter(|(_, text)| is_plan || may_hold_objects(text)).collect();
     let (at, _) = holding.first()?;
     let is_template = !file.documents.iter().any(|document| matches!(document, Document::Unreadable { .. }));
     Some(UnreadFile {

@@ -121,7 +121,7 @@ fn planned(changes: &[Value]) -> (Value, i32) {
 #[test]
 fn a_node_pool_that_terraform_deletes_and_creates_again_loses_its_nodes() {
     const CAUSE: &str = "Terraform deletes NodePool default and creates it again";
-    let of_kubectl = |team: &str| json!({"yaml_body": pool(team).to_string(), "force_new": true});
+    let of_kubectl = |team: &str| json!({"yaml_body": pool(team).to_string(), "yaml_body_parsed": pool(team).to_string(), "force_new": true});
     for changes in [
         vec![change("kubernetes_manifest.pool", &["delete", "create"], &kubernetes("a"), &kubernetes("a"))],
         vec![change("kubernetes_manifest.pool", &["create", "delete"], &kubernetes("a"), &kubernetes("a"))],
@@ -142,6 +142,30 @@ fn a_node_pool_that_terraform_deletes_and_creates_again_loses_its_nodes() {
         let rules: Vec<&Value> =
             answer["findings"].as_array().unwrap().iter().map(|one| &one["rule"]).collect();
         assert!(rules.contains(&&json!("deletion-removes-nodes")), "{answer:#}");
+    }
+}
+
+#[test]
+fn a_sensitive_body_that_changes_may_replace_nodes() {
+    // Older versions of the provider have no `yaml_body_parsed`.
+    let hidden = |profile: &str| json!({"yaml_body": class(profile)});
+    let other = json!({"manifest": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}});
+    let beside = change("kubernetes_manifest.config", &["no-op"], &other, &other);
+    let (none, one) = (Value::Null, hidden("x"));
+    for (actions, before, after, may) in [
+        (&["update"][..], &one, &hidden("y"), true),
+        (&["delete", "create"], &one, &hidden("y"), true),
+        (&["delete"], &one, &none, true),
+        (&["no-op"], &one, &one, false),
+        (&["create"], &none, &one, false),
+    ] {
+        let (answer, status) =
+            planned(&[change("kubectl_manifest.class", actions, before, after), beside.clone()]);
+        assert_eq!((&answer["effect"] == "unknown", status == 1), (may, may), "{actions:?} {answer:#}");
+        let verdict = answer["verdict"].as_str().unwrap();
+        let expected =
+            "may replace nodes: plan.json: `kubectl_manifest.class`, not checked: `yaml_body` is sensitive";
+        assert_eq!(verdict == expected, may, "{verdict}");
     }
 }
 

@@ -10,11 +10,12 @@ use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{PlannedSide, evaluate_plans, is_configuration, planned_address};
+use terraform_objects::{PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
 use super::git::Commit;
+use super::terraform;
 use crate::config::{self, Config};
 use crate::error::CommandError;
 use crate::form::Color;
@@ -218,11 +219,12 @@ impl Reader<'_> {
             cluster.files.extend(planned);
             cluster
         };
-        let (old, mut new) = (side(PlannedSide::Before), side(PlannedSide::After));
-        let deleted: BTreeSet<&str> =
-            changes.into_iter().flat_map(Node::children).filter_map(deleted_address).collect();
-        let deleted = old.files.iter().flat_map(|file| deleted_documents(file, &deleted)).collect();
-        if changes.is_none() {
+        let (mut old, mut new) = (side(PlannedSide::Before), side(PlannedSide::After));
+        let is_plan = changes.is_some();
+        let changes: Vec<Node<'_>> = changes.into_iter().flat_map(Node::children).collect();
+        let deleted = terraform::deleted(&changes, &old.files);
+        terraform::leave_out_alike(&changes, &mut old.files, &mut new.files);
+        if !is_plan {
             new.files.push(read);
         }
         Ok(LoadedPair {
@@ -379,24 +381,6 @@ impl Reader<'_> {
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
         Cluster { name, files }
     }
-}
-
-/// The address of a resource that Terraform deletes, also to create it again.
-fn deleted_address(change: Node<'_>) -> Option<&str> {
-    let actions = change.at_path(&["change", "actions"]);
-    let is_deleted = actions.into_iter().flat_map(Node::children).any(|one| one.as_str() == Some("delete"));
-    change.str_at(&["address"]).filter(|_| is_deleted)
-}
-
-/// The documents of a plan that belong to some resources.
-fn deleted_documents(file: &File, addresses: &BTreeSet<&str>) -> Vec<(String, usize)> {
-    let place = |document: &Document| {
-        let Document::Read(tree) = document else { return None };
-        let address = planned_address(tree)?;
-        let place = (file.source.name().to_owned(), tree.root().span().start);
-        addresses.contains(address.as_str()).then_some(place)
-    };
-    file.documents.iter().filter_map(place).collect()
 }
 
 fn no_plan(path: &Path) -> CommandError {

@@ -6,6 +6,7 @@ mod flags;
 mod git;
 mod human;
 mod input;
+mod terraform;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -1,0 +1,93 @@
+//! Documents of a plan of Terraform, compared by the resource that makes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::tree::{Node, Tree};
+use manifest::{Document, File};
+use objects::object::Object;
+use terraform_objects::planned_address;
+
+/// Kinds whose objects a plan compares.
+const PLANNED: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
+
+/// The actions of a change of a resource.
+fn actions(change: Node<'_>) -> impl Iterator<Item = &str> {
+    change.at_path(&["change", "actions"]).into_iter().flat_map(Node::children).filter_map(Node::as_str)
+}
+
+/// The documents of the resources that Terraform deletes, also to create them again: names of files and bytes.
+pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<(String, usize)> {
+    let is_deleted = |change: &&Node<'_>| actions(**change).any(|action| action == "delete");
+    let deleted: BTreeSet<&str> =
+        changes.iter().filter(is_deleted).filter_map(|change| change.str_at(&["address"])).collect();
+    let place = |file: &File, tree: &Tree| {
+        let address = planned_address(tree)?;
+        let place = (file.source.name().to_owned(), tree.root().span().start);
+        deleted.contains(address.as_str()).then_some(place)
+    };
+    old.iter().flat_map(|file| trees(file).filter_map(|tree| place(file, tree))).collect()
+}
+
+fn trees(file: &File) -> impl Iterator<Item = &Tree> {
+    file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    })
+}
+
+/// What a side of a plan shows of a resource, by the place of its address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ShownBody {
+    /// The body is sensitive, or known only later.
+    Hidden,
+    /// An object, and whether a plan compares it.
+    Object { is_planned: bool },
+}
+
+fn shown(files: &[File]) -> BTreeMap<(String, usize), ShownBody> {
+    let mut all = BTreeMap::new();
+    for file in files {
+        for document in &file.documents {
+            let name = file.source.name().to_owned();
+            match document {
+                Document::Read(tree) if planned_address(tree).is_some() => {
+                    let is_planned = Object::all(tree).iter().any(|one| PLANNED.contains(&one.kind()));
+                    all.insert((name, tree.root().span().start), ShownBody::Object { is_planned });
+                }
+                Document::Unevaluated { span, .. } => {
+                    all.insert((name, span.start), ShownBody::Hidden);
+                }
+                _ => {}
+            }
+        }
+    }
+    all
+}
+
+/// Leaves out the hidden bodies that change no node: of a resource that does not change or is new, and of another kind of object. Of a
+/// resource that changes and whose body is hidden on both sides, only the new body is left, so that the sides differ.
+pub(super) fn leave_out_alike(changes: &[Node<'_>], old: &mut [File], new: &mut [File]) {
+    let is_changed = |change: &&Node<'_>| actions(**change).any(|action| !matches!(action, "no-op" | "read"));
+    let addresses = changes.iter().filter(is_changed).filter_map(|change| change.get("address"));
+    let touched: BTreeSet<usize> = addresses.map(|address| address.span().start).collect();
+    let (olds, news) = (shown(old), shown(new));
+    let leave_out = |files: &mut [File], is_left: &dyn Fn(&(String, usize)) -> bool| {
+        for file in files {
+            let name = file.source.name().to_owned();
+            file.documents.retain(|document| match document {
+                Document::Unevaluated { span, .. } => is_left(&(name.clone(), span.start)),
+                _ => true,
+            });
+        }
+    };
+    leave_out(old, &|place| match news.get(place) {
+        Some(ShownBody::Hidden) => false,
+        Some(ShownBody::Object { is_planned }) => *is_planned,
+        None => true,
+    });
+    leave_out(new, &|place| match olds.get(place) {
+        Some(ShownBody::Hidden) => touched.contains(&place.1),
+        Some(ShownBody::Object { is_planned }) => *is_planned,
+        None => false,
+    });
+}
