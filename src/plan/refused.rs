@@ -19,7 +19,8 @@ pub(super) fn reason(change: &ObjectChange<'_>, options: &HashOptions) -> Option
     let known = errors(old, options);
     let update = Object::in_request(new.root(), Some(old.root()), Operation::Update);
     if let Some(error) = errors(update, options).into_iter().find(|error| !known.contains(error)) {
-        let FieldError { path, detail, .. } = error;
+        let FieldError { path, kind, detail, .. } = error;
+        let detail = if detail.is_empty() { kind.to_owned() } else { detail };
         // Some details start with the path.
         let path = path.filter(|path| !detail.starts_with(path)).map(|path| format!("{path}: "));
         return Some(format!("the API server refuses the change: {}{detail}", path.unwrap_or_default()));

@@ -1,6 +1,6 @@
 //! The forecast of a rollout: when each drifted node goes, and what it waits for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::{PlannedCost, PlannedRollout};
@@ -55,6 +55,9 @@ pub(super) fn add<'d>(
         .collect();
     let by_name: BTreeMap<&str, &RolledNode<'_>> =
         result.nodes.iter().chain(&result.leaving).map(|node| (node.name, node)).collect();
+    // The windows of budgets that leave no gap within a year.
+    let closed = plan.answer.node_pools.iter().filter(|pool| pool.never);
+    let closed: BTreeSet<String> = closed.map(|pool| pool.name.clone()).collect();
     for node in nodes {
         let is_removed = is_removed(&node);
         let mut answer = node.answer;
@@ -68,12 +71,12 @@ pub(super) fn add<'d>(
             plan.nodes.expiring.extend(expires);
             answer.start = OrEmpty(rolled.start.map(Into::into));
             answer.end = OrEmpty(rolled.end.map(Into::into));
-            answer.never = rolled.never;
+            answer.never = rolled.never || (rolled.start.is_none() && closed.contains(rolled.node_pool));
             if is_removed && answer.end.0.is_none() && !answer.never {
                 answer.because.push("its drain does not end in the time of the forecast".to_owned());
             }
             let reasons = rolled.because.iter().take(MAX_REASONS);
-            answer.because.extend(reasons.map(|reason| match cause(reason, rolled.never) {
+            answer.because.extend(reasons.map(|reason| match cause(reason, answer.never) {
                 Some(cause) => format!("{cause}: {}", text(reason, release)),
                 None => text(reason, release),
             }));
@@ -131,10 +134,10 @@ fn cause(reason: &RollReason<'_>, never: bool) -> Option<String> {
     match reason {
         RollReason::Blocked(blocker) if blocker.ends_with_its_pod() => {
             let pod = blocker.pod()?;
-            Some(format!("pod {}, which ends by itself", pod.full_name()))
+            Some(format!("pod {} has to end by itself first", pod.full_name()))
         }
         RollReason::Blocked(NodeBlocker::PodBudget(_, one)) if !never => {
-            Some(format!("{}, which allows no eviction at the moment", budget(one)))
+            Some(format!("{} allows no eviction at the moment", budget(one)))
         }
         RollReason::Blocked(NodeBlocker::PodBudget(_, one))
         | RollReason::Drain(DrainReason::BudgetAllowsNone(_, one)) => Some(budget(one)),

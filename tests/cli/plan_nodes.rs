@@ -75,6 +75,20 @@ fn nodes_of_a_removed_node_pool_whose_drain_never_ends_are_named() {
 }
 
 #[test]
+fn windows_without_a_gap_never_let_a_node_go() {
+    let closed = |duration: &str| {
+        let mut pool = pool("b");
+        pool["spec"]["disruption"]["budgets"] =
+            json!([{"nodes": "0", "schedule": "@monthly", "duration": duration}]);
+        pool
+    };
+    let (text, status) = verdict(&cluster(1), &closed("800h"), "never");
+    assert_eq!(text, "1 node is never replaced: the budgets of the NodePool allow no disruption");
+    assert_eq!(status, 1);
+    assert_eq!(verdict(&cluster(1), &closed("700h"), "never").1, 0);
+}
+
+#[test]
 fn nodes_that_expire_before_their_turn_are_counted() {
     let folder = changed(3, |items| {
         for claim in each(items, "NodeClaim") {

@@ -351,7 +351,7 @@ fn a_review_of_a_deletion_removes_the_nodes() {
 
 #[test]
 fn numbers_agree_with_their_verbs() {
-    for (nodes, verb) in [(1, "1 node does not start"), (2, "2 nodes do not start")] {
+    for (nodes, verb) in [(1, "1 node does not go within"), (2, "2 nodes do not go within")] {
         let mut closed = pool("b");
         closed["spec"]["disruption"]["budgets"] = json!([{"nodes": "0"}]);
         let folder = cluster(nodes);

@@ -83,6 +83,11 @@ fn a_change_that_the_api_server_refuses_may_replace_nodes() {
             "the API server refuses the change: spec.template.spec.expireAfter in body should match",
         ),
         ("al2023@v20250807", "al2024@v20250807", "the API server refuses the change: spec.amiSelectorTerms"),
+        (
+            "  securityGroupSelectorTerms: [{tags: {d: x}}]\n",
+            "",
+            "the API server refuses the change: spec.securityGroupSelectorTerms: Required value",
+        ),
     ] {
         let answer = json_of(SAME, (from, to), &[]);
         let change = &answer["changes"][0];
