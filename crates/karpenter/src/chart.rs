@@ -199,13 +199,13 @@ pub struct FeatureGate {
 }
 
 /// The feature gates. Source: as above, and `ParseFeatureGates` of kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
-pub const GATES: [FeatureGate; 10] = [
+pub const GATES: [FeatureGate; 9] = [
     FeatureGate { key: "spotToSpotConsolidation", name: "SpotToSpotConsolidation", releases: Releases::ALL },
     FeatureGate { key: "nodeRepair", name: "NodeRepair", releases: Releases::since(1) },
     FeatureGate { key: "reservedCapacity", name: "ReservedCapacity", releases: Releases::since(3) },
     FeatureGate { key: "nodeOverlay", name: "NodeOverlay", releases: Releases::since(7) },
-    FeatureGate { key: "staticCapacity", name: "StaticCapacity", releases: Releases::since(9) },
-    FeatureGate { key: "StaticCapacity", name: "StaticCapacity", releases: Releases::between(8, 8) },
+    // values.yaml at v1.8.0 has `StaticCapacity`, but templates/deployment.yaml reads `staticCapacity`.
+    FeatureGate { key: "staticCapacity", name: "StaticCapacity", releases: Releases::since(8) },
     FeatureGate { key: "capacityBuffer", name: "CapacityBuffer", releases: Releases::since(14) },
     FeatureGate { key: "terminateFirstDrift", name: "TerminateFirstDrift", releases: Releases::since(15) },
     FeatureGate { key: "terminateFirstRepair", name: "TerminateFirstRepair", releases: Releases::since(15) },

@@ -700,6 +700,9 @@ logLevel: debug
 controller: {env: []}
 ",
         );
+        let gate = "settings: {clusterName: a, featureGates: {staticCapacity: false}}\n";
+        assert_eq!(findings_with(&super::RULE, gate, &at("1.8")), "");
+        assert!(findings_with(&super::RULE, gate, &at("1.7")).contains("staticCapacity"));
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         silent(&super::RULE, "settings: {interruptionQueueName: prod}\n");
         silent(&super::RULE, "settings: {aws: {region: eu-west-1}}\nname: shop\n");
