@@ -245,3 +245,17 @@ fn configurations_are_compared_with_those_of_a_commit() {
     let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
     assert_eq!(answer["effect"], "replaces-all", "{answer:#}");
 }
+
+#[test]
+fn a_committed_plan_without_configuration_is_evaluated_too() {
+    let changes =
+        |team: &str| [change("kubernetes_manifest.pool", &["create"], &Value::Null, &kubernetes(team))];
+    let folder = Folder::with(&[("live/plan.json", &plan(&changes("a")))]);
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "a"]);
+    folder.write("live/plan.json", plan(&changes("b")).as_bytes());
+    let run = base(&folder, &["--", "live"]);
+    let verdict = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team\n";
+    assert!(run.stdout.starts_with(verdict), "{run:?}");
+}

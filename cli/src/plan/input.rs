@@ -10,7 +10,7 @@ use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{PlannedSide, evaluate_plans, is_configuration};
+use terraform_objects::{NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
@@ -338,9 +338,13 @@ impl Reader<'_> {
                 return Err(CommandError::Usage(text));
             }
         }
+        let limits = &self.run.input.limits;
         if old.iter().any(|file| is_configuration(file.source.name())) {
-            let beside = BesideInCommit::new(commit, &root, base, &below, &old, &self.run.input.limits)?;
-            terraform_objects::evaluate(&mut old, &beside, &self.run.input.limits);
+            let beside = BesideInCommit::new(commit, &root, base, &below, &old, limits)?;
+            terraform_objects::evaluate(&mut old, &beside, limits);
+        } else {
+            // A plan of Terraform reads no other files.
+            terraform_objects::evaluate(&mut old, &NoFilesBeside, limits);
         }
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
         new.files.extend(referenced);
