@@ -184,7 +184,7 @@ impl CheckRun<'_> {
             files.extend(referenced.files);
             input::evaluate_terraform(&mut files, unread, &self.config.base, &self.options.input, root);
             let settings = &self.config.settings;
-            if self.options.render || settings.render {
+            if self.options.render.unwrap_or(settings.render) {
                 let (base, kubernetes) = (&self.config.base, settings.kubernetes_minor);
                 remarks.extend(render_charts::render(&mut files, base, kubernetes, &limits));
             }

@@ -61,7 +61,7 @@ fn check_options(
         settings,
         report: output.into_options(bounds),
         root: choice.root,
-        render: choice.render,
+        render: if choice.no_render { Some(false) } else { choice.render.then_some(true) },
         force_exclude: choice.force_exclude,
         baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
         fixing: None,

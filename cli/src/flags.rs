@@ -89,6 +89,10 @@ pub(crate) struct ChoiceFlags {
     #[arg(long)]
     pub(crate) render: bool,
 
+    /// Run no helm, whatever the config file says.
+    #[arg(long, conflicts_with = "render")]
+    pub(crate) no_render: bool,
+
     /// Folder in which files outside of the input are read, but not reported, if a kustomization refers to them [default: the
     /// repository of the kustomization].
     #[arg(long, value_name = "DIR")]

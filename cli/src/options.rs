@@ -94,8 +94,8 @@ pub(crate) struct CheckOptions {
     pub(crate) report: ReportOptions,
     /// Folder in which the files to which kustomizations refer are read; `None` for the repository of each kustomization.
     pub(crate) root: Option<PathBuf>,
-    /// Whether the charts of the input are rendered; the settings may ask for it, too.
-    pub(crate) render: bool,
+    /// Whether the charts of the input are rendered; `None` if the settings decide.
+    pub(crate) render: Option<bool>,
     /// Whether the exclusions apply to named files too.
     pub(crate) force_exclude: bool,
     pub(crate) baseline: Option<BaselineUse>,

@@ -32,7 +32,7 @@ fn chart(outputs: &[(&str, &str)]) -> Folder {
         ("pools/templates/class.yaml", TEMPLATE),
         (
             "bin/helm",
-            "#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$*\" >> \"$here/calls\"\nanswer=\"$here/output\"\nprevious=\nfor word in \"$@\"; do\n\
+            "#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$*\" >> \"$here/calls\"\necho \"$HELM_NO_PLUGINS $HELM_PLUGINS $HELM_REPOSITORY_CONFIG $HELM_REGISTRY_CONFIG $KUBECONFIG\" >> \"$here/environment\"\nanswer=\"$here/output\"\nprevious=\nfor word in \"$@\"; do\n\
              [ \"$previous\" = --values ] && answer=\"$here/output@$(basename \"$word\")\"\nprevious=$word\ndone\n\
              [ -e \"$answer\" ] && exec cat \"$answer\"\necho 'Error: execution error at (node-pools/templates/class.yaml:5:11): name is required' >&2\nexit 1\n",
         ),
@@ -101,10 +101,12 @@ fn checks_the_objects_of_charts_at_the_lines_of_their_templates() {
     let calls = folder.read("bin/calls");
     let calls: Vec<&str> = calls.lines().collect();
     assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(calls.iter().all(|call| call.starts_with("template node-pools --skip-schema-validation ")
+        && call.contains(" --kube-version=1.33 -- ")));
+    let environment = folder.read("bin/environment");
     assert!(
-        calls
-            .iter()
-            .all(|call| call.starts_with("template node-pools ") && call.contains(" --kube-version=1.33 -- "))
+        environment.lines().all(|line| line == "1 /dev/null /dev/null /dev/null /dev/null"),
+        "{environment}"
     );
     assert!(
         calls.iter().any(|call| call.contains("--values ") && call.contains("values-prod.yaml")),
@@ -124,6 +126,33 @@ fn renders_only_on_request() {
     folder.write("karpwarden.yaml", b"render: true\n");
     let run = check(&folder, &path(&folder), &["--quiet", "pools"]);
     assert!(run.stdout.contains("al2-end-of-life"), "{run:?}");
+    fs::remove_file(folder.path("bin/calls")).unwrap();
+    let run = check(&folder, &path(&folder), &["--quiet", "--no-render", "pools"]);
+    assert!(!run.stdout.contains("al2-end-of-life") && !folder.path("bin/calls").exists(), "{run:?}");
+}
+
+#[test]
+fn renders_no_chart_that_could_show_other_files() {
+    let folder = chart(&[("output", &class("default", "Nodes"))]);
+    std::os::unix::fs::symlink("/etc/hostname", folder.path("pools/secret.txt")).unwrap();
+    let run = check(&folder, &path(&folder), &["--render", "pools"]);
+    assert_snapshot!(run.stderr, @"note: the chart `pools` is not rendered: the link `pools/secret.txt` leads out of its folder, or the folder is too large");
+    assert!(!folder.path("bin/calls").exists());
+    fs::remove_file(folder.path("pools/secret.txt")).unwrap();
+    std::os::unix::fs::symlink("values.yaml", folder.path("pools/linked.yaml")).unwrap();
+    let run = check(&folder, &path(&folder), &["--render", "--quiet", "pools"]);
+    assert!(run.stdout.contains("al2-end-of-life"), "{run:?}");
+}
+
+#[test]
+fn an_old_helm_renders_nothing() {
+    let folder = chart(&[]);
+    folder
+        .write("bin/helm", b"#!/bin/sh\necho 'Error: unknown flag: --skip-schema-validation' >&2\nexit 1\n");
+    fs::set_permissions(folder.path("bin/helm"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(folder.path("pools/values-prod.yaml")).unwrap();
+    let run = check(&folder, &path(&folder), &["--render", "pools"]);
+    assert_snapshot!(run.stderr, @"note: the chart `pools` is not rendered: `helm template pools` fails: helm 3.16 or newer is needed");
 }
 
 #[test]

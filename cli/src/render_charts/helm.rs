@@ -1,8 +1,30 @@
 //! Calls of `helm`, and its output.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time that helm may take for a chart.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Bytes that helm may print for a chart.
+const MAX_OUTPUT: u64 = 64 << 20;
+/// Bytes of standard error that are kept.
+const MAX_ERROR_BYTES: u64 = 1 << 16;
+/// A file without content, in which helm finds neither clusters nor repositories.
+const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
+/// Environment in which helm has no plugins, no repositories and no cluster.
+///
+/// Sources: `globalUsage` in cmd/helm/root.go of helm/helm at v3.16.0, and `EnvVars` in pkg/cli/environment.go.
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("HELM_NO_PLUGINS", "1"),
+    ("HELM_PLUGINS", NULL_DEVICE),
+    ("HELM_REPOSITORY_CONFIG", NULL_DEVICE),
+    ("HELM_REGISTRY_CONFIG", NULL_DEVICE),
+    ("KUBECONFIG", NULL_DEVICE),
+];
 
 /// Output of `helm template`.
 #[derive(Debug)]
@@ -26,14 +48,11 @@ pub(super) enum HelmFailure {
     NotStarted(io::Error),
     /// helm refuses the chart, in its words.
     Refused(String),
+    /// helm takes too long, or prints too much.
+    Exceeded(&'static str),
 }
 
 impl HelmFailure {
-    /// Whether there is no helm on the PATH.
-    pub(super) fn is_without_helm(&self) -> bool {
-        matches!(self, Self::NotStarted(_))
-    }
-
     /// The remark of the report about a chart.
     pub(super) fn remark(&self, folder: &str, values: Option<&str>) -> String {
         let with = values.map(|values| format!(" --values {values}")).unwrap_or_default();
@@ -47,13 +66,18 @@ impl HelmFailure {
                     "the chart `{folder}` is not rendered: `helm template {folder}{with}` fails: {reason}"
                 )
             }
+            Self::Exceeded(bound) => {
+                format!("the chart `{folder}` is not rendered: `helm template {folder}{with}` {bound}")
+            }
         }
     }
 }
 
-/// Renders a chart without a cluster.
+/// Renders a chart without a cluster, without plugins and without the network: helm would read what the schema of the values refers to, so
+/// the schema is left out.
 ///
-/// Source: `docs/helm/helm_template.md` of helm/helm-www.
+/// Sources: `docs/helm/helm_template.md` of helm/helm-www; `--skip-schema-validation` exists since 3.16.0, and backstage/charts#127 shows
+/// what a schema can read.
 pub(super) fn template(
     name: &str,
     folder: &Path,
@@ -63,21 +87,64 @@ pub(super) fn template(
     let mut command = Command::new("helm");
     // A name with the form of an option would be one.
     let name = if is_release_name(name) { name } else { "release" };
-    command.args(["template", name]).stdin(Stdio::null());
+    command.args(["template", name, "--skip-schema-validation"]);
     if let Some(values) = values {
         command.arg("--values").arg(values);
     }
     command.args(kubernetes_minor.map(|minor| format!("--kube-version=1.{minor}")));
     command.arg("--").arg(folder);
-    let output = command.output().map_err(HelmFailure::NotStarted)?;
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
+    command.envs(ENVIRONMENT).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(HelmFailure::NotStarted)?;
+    let printed = printed(&mut child);
+    if printed.is_err() {
+        // A process that has ended cannot be killed.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(HelmFailure::NotStarted)?;
+    let (output, errors) = printed?;
+    if !status.success() {
+        if errors.contains("unknown flag: --skip-schema-validation") {
+            return Err(HelmFailure::Refused("helm 3.16 or newer is needed".to_owned()));
+        }
         let is_error = |line: &&str| line.starts_with("Error:");
         let line = errors.lines().find(is_error).or_else(|| errors.lines().next_back()).unwrap_or_default();
         let reason = line.trim_start_matches("Error:").trim();
         return Err(HelmFailure::Refused(if reason.is_empty() { "no message" } else { reason }.to_owned()));
     }
-    Ok(Rendering { text: String::from_utf8_lossy(&output.stdout).into_owned() })
+    Ok(Rendering { text: output })
+}
+
+/// What a process prints on standard output and standard error, within the bounds.
+fn printed(child: &mut Child) -> Result<(String, String), HelmFailure> {
+    let deadline = Instant::now() + TIME_LIMIT;
+    let output = child.stdout.take().map(|stream| read_aside(stream, MAX_OUTPUT));
+    let errors = child.stderr.take().map(|stream| read_aside(stream, MAX_ERROR_BYTES));
+    let receive = |stream: Option<mpsc::Receiver<(String, bool)>>| {
+        let Some(stream) = stream else { return Ok((String::new(), true)) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        stream.recv_timeout(left).map_err(|_| HelmFailure::Exceeded("takes more than a minute"))
+    };
+    let (output, is_whole) = receive(output)?;
+    if !is_whole {
+        return Err(HelmFailure::Exceeded("prints more than 64 MiB"));
+    }
+    Ok((output, receive(errors)?.0))
+}
+
+/// Reads a stream in another thread: at most so many bytes, and whether these are all.
+fn read_aside(mut stream: impl Read + Send + 'static, limit: u64) -> mpsc::Receiver<(String, bool)> {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // A stream that fails has ended.
+        let _ = stream.by_ref().take(limit).read_to_end(&mut bytes);
+        let is_whole = (bytes.len() as u64) < limit;
+        // Nobody receives what comes after the time limit.
+        let _ = send.send((String::from_utf8_lossy(&bytes).into_owned(), is_whole));
+        // helm blocks if nobody reads one of its outputs.
+        let _ = io::copy(&mut stream, &mut io::sink());
+    });
+    receive
 }
 
 /// Whether helm accepts the name of a release.

@@ -4,11 +4,11 @@
 //! of the template's lines, and the templates are no longer skipped.
 
 mod helm;
+mod links;
 mod placed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
@@ -16,8 +16,8 @@ use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use crate::input::BaseFolder;
-use helm::Rendering;
-use placed::placed;
+use helm::{HelmFailure, Rendering};
+use placed::{TemplateLines, placed};
 
 /// Maximum number of charts that are rendered.
 const MAX_CHARTS: usize = 200;
@@ -47,24 +47,32 @@ pub(crate) fn render(
     if charts.len() > MAX_CHARTS {
         remarks.push(format!("only {MAX_CHARTS} of {} charts are rendered", charts.len()));
     }
-    let mut documents = BTreeMap::<usize, Rendered>::new();
+    let mut found = RenderedFiles::of(files, limits);
     for chart in charts.iter().take(MAX_CHARTS) {
         let folder = base.path(Path::new(if chart.folder.is_empty() { "." } else { chart.folder }));
+        if let Some(link) = links::leading_out(&folder) {
+            let name = base.name(&link);
+            remarks.push(format!(
+                "the chart `{}` is not rendered: the link `{name}` leads out of its folder, or the folder is too large",
+                shown(chart.folder)
+            ));
+            continue;
+        }
         let values = core::iter::once(None).chain(chart.values.iter().map(|name| Some(*name)));
         for values in values {
             let path: Option<PathBuf> = values.map(|name| base.path(Path::new(name)));
             match helm::template(chart.name, &folder, path.as_deref(), kubernetes_minor) {
-                Ok(rendering) => add(chart, &rendering, files, limits, &mut documents),
+                Ok(rendering) => found.add(chart, &rendering),
                 Err(failure) => {
                     remarks.push(failure.remark(&shown(chart.folder), values));
-                    if failure.is_without_helm() {
+                    if matches!(failure, HelmFailure::NotStarted(_)) {
                         return remarks;
                     }
                 }
             }
         }
     }
-    for (index, rendered) in documents {
+    for (index, rendered) in found.documents {
         if let Some(file) = files.get_mut(index) {
             file.documents.retain(|document| !matches!(document, Document::Template(_)));
             file.documents.extend(rendered.documents);
@@ -81,34 +89,47 @@ struct Rendered {
     known: BTreeSet<String>,
 }
 
-/// Adds the documents of a rendering to the files of their templates. What comes from a file that is no input is at the definition of
-/// the chart.
-fn add(
-    chart: &Chart<'_>,
-    rendering: &Rendering,
-    files: &[File],
-    limits: &Limits,
-    documents: &mut BTreeMap<usize, Rendered>,
-) {
-    let find = |name: &str| files.iter().position(|file| file.source.name() == name);
-    for part in rendering.parts(chart.name) {
-        let template = find(&within(chart.folder, part.template));
-        let Some(index) = template.or_else(|| find(&within(chart.folder, "Chart.yaml"))) else { continue };
-        let Some(source) = files.get(index).map(|file| Arc::clone(&file.source)) else { continue };
-        let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
-        let rendered = documents.entry(index).or_default();
-        for document in File::read("rendered.yaml", part.text, options).documents {
-            match document {
-                Document::Read(tree) if rendered.known.insert(tree.root().to_json().to_string()) => {
-                    let moved = placed(&tree, &source, limits.nodes);
-                    rendered.documents.extend(moved.map(Document::Read));
+/// The documents that all charts make, by file.
+struct RenderedFiles<'f> {
+    files: &'f [File],
+    limits: Limits,
+    by_name: BTreeMap<&'f str, usize>,
+    /// The lines of the templates so far.
+    lines: BTreeMap<usize, TemplateLines<'f>>,
+    documents: BTreeMap<usize, Rendered>,
+}
+
+impl<'f> RenderedFiles<'f> {
+    fn of(files: &'f [File], limits: &Limits) -> Self {
+        let by_name =
+            files.iter().enumerate().rev().map(|(index, file)| (file.source.name(), index)).collect();
+        Self { files, limits: *limits, by_name, lines: BTreeMap::new(), documents: BTreeMap::new() }
+    }
+
+    /// Adds the documents of a rendering to the files of their templates. What comes from a file that is no input is at the definition of
+    /// the chart.
+    fn add(&mut self, chart: &Chart<'_>, rendering: &Rendering) {
+        for part in rendering.parts(chart.name) {
+            let template = self.by_name.get(within(chart.folder, part.template).as_str());
+            let definition = || self.by_name.get(within(chart.folder, "Chart.yaml").as_str());
+            let Some(index) = template.or_else(definition).copied() else { continue };
+            let Some(source) = self.files.get(index).map(|file| &file.source) else { continue };
+            let lines = self.lines.entry(index).or_insert_with(|| TemplateLines::of(source.text()));
+            let options = ReadOptions { limits: self.limits, ..READ_OPTIONS };
+            let rendered = self.documents.entry(index).or_default();
+            for document in File::read("rendered.yaml", part.text, options).documents {
+                match document {
+                    Document::Read(tree) if rendered.known.insert(tree.root().to_json().to_string()) => {
+                        let moved = placed(&tree, source, lines, self.limits.nodes);
+                        rendered.documents.extend(moved.map(Document::Read));
+                    }
+                    Document::Unreadable { error, .. } => {
+                        let reason = format!("rendered by helm, not checked: {error}");
+                        let span = first_line(source);
+                        rendered.documents.push(Document::Unevaluated { span, reason });
+                    }
+                    _ => {}
                 }
-                Document::Unreadable { error, .. } => {
-                    let reason = format!("rendered by helm, not checked: {error}");
-                    let span = first_line(&source);
-                    rendered.documents.push(Document::Unevaluated { span, reason });
-                }
-                _ => {}
             }
         }
     }
@@ -116,9 +137,18 @@ fn add(
 
 /// The charts among the files that are no dependencies and no libraries.
 fn charts(files: &[File]) -> Vec<Chart<'_>> {
-    let names: Vec<&str> =
-        files.iter().filter(|file| file.is_input()).map(|file| file.source.name()).collect();
-    let folders: BTreeSet<&str> = names.iter().filter_map(|name| folder_of(name)).collect();
+    let names = files.iter().filter(|file| file.is_input()).map(|file| file.source.name());
+    let folders: BTreeSet<&str> = names.clone().filter_map(folder_of).collect();
+    let mut values = BTreeMap::<&str, Vec<&str>>::new();
+    for name in names {
+        let start = name.rfind('/').map_or(0, |at| at + 1);
+        let (folder, rest) = name.split_at_checked(start).unwrap_or(("", name));
+        let extension = rest.rsplit_once('.').map(|(_, extension)| extension);
+        let is_yaml = matches!(extension, Some("yaml" | "yml"));
+        if rest.starts_with("values") && rest != "values.yaml" && is_yaml {
+            values.entry(folder).or_default().push(name);
+        }
+    }
     files
         .iter()
         .filter_map(|file| {
@@ -130,13 +160,7 @@ fn charts(files: &[File]) -> Vec<Chart<'_>> {
             if is_dependency || root.str_at(&["type"]) == Some("library") {
                 return None;
             }
-            let own = |name: &&&str| {
-                let rest = name.strip_prefix(folder).unwrap_or_default();
-                let extension = rest.rsplit_once('.').map(|(_, extension)| extension);
-                let is_yaml = matches!(extension, Some("yaml" | "yml"));
-                rest.starts_with("values") && rest != "values.yaml" && is_yaml && !rest.contains('/')
-            };
-            let values = names.iter().filter(own).copied().collect();
+            let values = values.get(folder).cloned().unwrap_or_default();
             Some(Chart { name: root.str_at(&["name"])?, folder: folder.trim_end_matches('/'), values })
         })
         .collect()

@@ -12,8 +12,11 @@ use objects::embedded::READ_OPTIONS;
 
 use super::first_line;
 
+/// Maximum number of bytes of a line whose values have exact places.
+const MAX_LINE: usize = 4_096;
+
 /// The lines of a template.
-struct TemplateLines<'s> {
+pub(super) struct TemplateLines<'s> {
     /// The lines without their indentation that occur once, and the byte at which each starts; `None` for several.
     whole: BTreeMap<&'s str, Option<usize>>,
     /// The keys that occur once, and the line of each; `None` for several.
@@ -21,7 +24,7 @@ struct TemplateLines<'s> {
 }
 
 impl<'s> TemplateLines<'s> {
-    fn of(text: &'s str) -> Self {
+    pub(super) fn of(text: &'s str) -> Self {
         let mut lines = Self { whole: BTreeMap::new(), keys: BTreeMap::new() };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -47,10 +50,14 @@ fn key_of(line: &str) -> Option<&str> {
 }
 
 /// The tree with the places of the template. `None` if it would be too large.
-pub(super) fn placed(tree: &Tree, template: &Arc<Source>, limit: usize) -> Option<Tree> {
-    let lines = TemplateLines::of(template.text());
+pub(super) fn placed(
+    tree: &Tree,
+    template: &Arc<Source>,
+    lines: &TemplateLines<'_>,
+    limit: usize,
+) -> Option<Tree> {
     let mut assembly = Assembly::of_text(template, &READ_OPTIONS, limit);
-    let mut copy = Copy { lines: &lines, template, assembly: &mut assembly };
+    let mut copy = Copy { lines, template, assembly: &mut assembly };
     copy.node(tree.root(), None, first_line(template))?;
     Some(assembly.finish())
 }
@@ -90,9 +97,7 @@ impl Copy<'_> {
 
     /// The place of some bytes of the output on the equal line of the template, if only one line is equal.
     fn exact(&self, output: &Source, span: Span) -> Option<Span> {
-        let text = output.text();
-        let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
-        let line = text.get(start..)?.lines().next()?;
+        let (start, line) = line_around(output.text(), span.start)?;
         let indent = line.len() - line.trim_start().len();
         let in_line = span.start.checked_sub(start + indent)?;
         let is_within = !span.is_empty() && span.end <= start + line.len();
@@ -101,10 +106,40 @@ impl Copy<'_> {
     }
 }
 
+/// The line around a byte, and the byte at which the line starts. `None` if the line is long: looking for the line of each of its values would
+/// take too much time.
+fn line_around(text: &str, at: usize) -> Option<(usize, &str)> {
+    let bytes = text.as_bytes();
+    let first = at.saturating_sub(MAX_LINE);
+    let before = bytes.get(first..at)?.iter().rposition(|byte| *byte == b'\n');
+    let start = match before {
+        Some(index) => first + index + 1,
+        None if first == 0 => 0,
+        None => return None,
+    };
+    let last = bytes.len().min(at + MAX_LINE);
+    let after = bytes.get(at..last)?.iter().position(|byte| *byte == b'\n');
+    let end = match after {
+        Some(index) => at + index,
+        None if last == bytes.len() => last,
+        None => return None,
+    };
+    Some((start, text.get(start..end)?.trim_end_matches('\r')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use manifest::{Document, File};
+
+    #[test]
+    fn finds_the_line_around_a_byte_unless_it_is_long() {
+        assert_eq!(line_around("a\nbc\nd", 3), Some((2, "bc")));
+        assert_eq!(line_around("abc", 0), Some((0, "abc")));
+        let long = "x".repeat(3 * MAX_LINE);
+        assert_eq!(line_around(&long, 10), None);
+        assert_eq!(line_around(&long, 2 * MAX_LINE), None);
+    }
 
     #[test]
     fn places_values_at_equal_lines_or_at_their_key() {
@@ -113,7 +148,7 @@ mod tests {
         let file = File::read("a.yaml", output, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
         let source = Arc::new(Source::new("t.yaml", template));
-        let tree = placed(tree, &source, 1000).unwrap();
+        let tree = placed(tree, &source, &TemplateLines::of(source.text()), 1000).unwrap();
         let at = |path: &[&str]| {
             let node = tree.root().at_path(path).unwrap();
             (source.position(node.span().start).line, source.slice(node.span()), node.is_derived())

@@ -170,7 +170,7 @@ pub const ALL: [SettingKey; 15] = [
         "render",
         SettingShape::Boolean,
         "Render charts",
-        "Whether the Helm charts of the input are rendered with the helm on the PATH.",
+        "Whether the Helm charts of the input are rendered with the helm on the PATH. `--no-render` refuses it.",
     )
     .only(SettingScope::Terminal),
     SettingKey::new(
