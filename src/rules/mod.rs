@@ -27,6 +27,7 @@ mod looked_up;
 #[cfg(test)]
 mod meta;
 mod metric_use;
+mod names;
 mod node_room;
 mod nodeclass;
 mod nodes_in_use;

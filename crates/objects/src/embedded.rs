@@ -19,14 +19,16 @@ fn is_manifest(root: Node<'_>) -> bool {
 
 fn holds_document(string: Node<'_>) -> bool {
     match string.key() {
-        "mapRoles" => is_map_roles(string),
+        "mapRoles" | "values.yaml" => is_in_data(string),
         "values" => is_helm_values(string),
+        "ConfigurationValues" | "configurationValues" => is_of_addon(string),
         _ => false,
     }
 }
 
-/// Whether a string is `data.mapRoles`: the ConfigMap `aws-auth` of EKS holds its role mappings as a list.
-fn is_map_roles(string: Node<'_>) -> bool {
+/// Whether a string is in `data` of a ConfigMap: `aws-auth` of EKS holds its role mappings as a list, and a HelmRelease of Flux takes values from
+/// the key `values.yaml`.
+fn is_in_data(string: Node<'_>) -> bool {
     string.parent().is_some_and(|data| data.key() == "data")
 }
 
@@ -36,6 +38,14 @@ fn is_helm_values(string: Node<'_>) -> bool {
     let above = string.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
     let Some(("helm", source)) = above else { return false };
     source.key() == "source" || source.parent().is_some_and(|list| list.key() == "sources")
+}
+
+/// Whether a string is the settings of an add-on of EKS: in CloudFormation, in an object of ACK, or in the configuration file of eksctl.
+fn is_of_addon(string: Node<'_>) -> bool {
+    let above = string.parent();
+    let list = above.and_then(Node::parent);
+    above.is_some_and(|holder| matches!(holder.key(), "Properties" | "spec"))
+        || list.is_some_and(|list| list.key() == "addons")
 }
 
 #[cfg(test)]
@@ -61,6 +71,8 @@ mod tests {
         assert!(holds("source: {helm: {values: 'a: b'}}", &["source", "helm", "values"]));
         assert!(holds("sources: [{helm: {values: 'a: b'}}]", &["sources", "0", "helm", "values"]));
         assert!(!holds("other: {helm: {values: 'a: b'}}", &["other", "helm", "values"]));
+        assert!(holds("addons: [{configurationValues: 'env: {}'}]", &["addons", "0", "configurationValues"]));
+        assert!(!holds("other: {configurationValues: 'env: {}'}", &["other", "configurationValues"]));
         assert!(!holds("source: {kustomize: {values: 'a: b'}}", &["source", "kustomize", "values"]));
     }
 }

@@ -16,6 +16,8 @@
 //! | [`iam_policy`] | IAM policy documents |
 //! | [`node_agents`] | the DaemonSets of network plugins and CSI drivers, and the taints that they remove |
 //! | [`node_access`] | the roles whose nodes may join the cluster: `aws-auth` and access entries |
+//! | [`addon`] | the VPC CNI plugin as an add-on of EKS |
+//! | [`interruption_queue`], [`event_rule`], [`instance_profile`], [`network_tags`], [`terraform_module`], [`eksctl`], [`node_group`] | what CloudFormation, Terraform and eksctl create in AWS |
 //! | [`embedded`] | documents within strings, such as the values of a chart |
 //! | [`pod_identity`] | the roles of service accounts: EKS Pod Identity, and the service accounts of eksctl |
 //! | [`placeholders`] | placeholders in a part of an object |
@@ -28,6 +30,7 @@
 //! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
 //! such as quantities and durations, are in the crate `values`.
 
+pub mod addon;
 pub mod autoscaler;
 pub mod budget;
 pub mod chart_values;
@@ -36,19 +39,23 @@ pub mod conversion;
 pub mod device_plugins;
 pub mod eksctl;
 pub mod embedded;
+pub mod event_rule;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;
+pub mod instance_profile;
 pub mod interruption_queue;
 pub mod job;
 pub mod location;
 pub mod metadata;
 pub mod metric_queries;
+pub mod network_tags;
 pub mod node_access;
 pub mod node_agents;
 pub mod node_claim;
 pub mod node_class;
 pub mod node_config;
+pub mod node_group;
 pub mod node_overlay;
 pub mod node_pool;
 pub mod object;

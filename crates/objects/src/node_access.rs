@@ -9,6 +9,7 @@ use manifest::tree::{Children, Node, items_of};
 
 use crate::eksctl::EksctlKarpenter;
 use crate::iam_policy::text;
+use crate::instance_profile::CreatedProfile;
 use crate::node_class::Ec2NodeClass;
 use crate::object::{Form, Object};
 
@@ -136,7 +137,7 @@ pub(crate) fn is_access_entry(resource: Node<'_>) -> bool {
 /// The roles of the nodes of a cluster, and what gives them access.
 #[derive(Debug, Default)]
 pub struct NodeAccess<'d> {
-    /// The EC2NodeClasses by the name of their role: of each role the first.
+    /// The EC2NodeClasses by the name of their role, or of the role of their instance profile: of each role the first.
     pub roles: BTreeMap<&'d str, Ec2NodeClass<'d>>,
     /// The first `aws-auth`.
     pub aws_auth: Option<AwsAuth<'d>>,
@@ -153,9 +154,12 @@ impl<'d> NodeAccess<'d> {
     /// Collects the roles from the objects of a cluster.
     pub fn of(objects: &[Object<'d>]) -> Self {
         let mut access = Self::default();
+        let profiles = roles_of_profiles(objects);
         for object in objects {
             if let Some(class) = Ec2NodeClass::of(*object) {
-                let role = class.role().and_then(Node::as_str).and_then(|role| role.rsplit('/').next());
+                let of_profile = || profiles.get(class.instance_profile()?.as_str()?).copied();
+                let role = class.role().and_then(Node::as_str).or_else(of_profile);
+                let role = role.and_then(|role| role.rsplit('/').next());
                 if let Some(role) = role {
                     access.roles.entry(role).or_insert(class);
                 }
@@ -182,6 +186,12 @@ impl<'d> NodeAccess<'d> {
         self.with_entry.insert(role.to_owned());
         self.granted.insert(role.to_owned());
     }
+}
+
+/// The roles of the instance profiles that the input creates, by the name of the profile.
+fn roles_of_profiles<'d>(objects: &[Object<'d>]) -> BTreeMap<String, &'d str> {
+    let profiles = objects.iter().filter_map(|object| CreatedProfile::of(*object));
+    profiles.filter_map(|profile| Some((profile.name()?, profile.role()?.as_str()?))).collect()
 }
 
 /// The types of access entries with which EC2 instances that Karpenter launches do not join.

@@ -3,6 +3,7 @@
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 
+use crate::addon::VpcCniAddon;
 use crate::object::Object;
 use crate::pod::Pod;
 
@@ -100,6 +101,8 @@ pub const CILIUM_TAINT: &str = "node.cilium.io/agent-not-ready";
 #[derive(Debug, Default)]
 pub struct NodeAgents<'d> {
     found: Vec<FoundAgent<'d>>,
+    /// The VPC CNI plugin as the only add-on with settings in the input.
+    addon: Option<VpcCniAddon<'d>>,
     cilium_config: Option<Object<'d>>,
 }
 
@@ -124,6 +127,9 @@ impl<'d> NodeAgents<'d> {
                 None => agents.found.push(FoundAgent { agent, pod: *pod, image, is_only: true }),
             }
         }
+        let mut addons = objects.iter().filter_map(|object| VpcCniAddon::of(*object));
+        // Several add-ons are for several clusters.
+        agents.addon = addons.next().filter(|_| addons.next().is_none());
         let config_map = Kind::of("", "v1", "ConfigMap");
         let is_config = |object: &&Object<'d>| object.is(config_map) && object.name() == "cilium-config";
         agents.cilium_config = objects.iter().find(is_config).copied();
@@ -146,9 +152,17 @@ impl<'d> NodeAgents<'d> {
         self.found.iter().any(|found| found.agent != agent && found.agent.is_network_plugin())
     }
 
-    /// The value of an environment variable of the VPC CNI plugin.
+    /// Whether an object installs the VPC CNI plugin: a DaemonSet, or an add-on with settings if there is no DaemonSet.
+    pub fn is_vpc_cni(&self, object: Object<'d>) -> bool {
+        match self.find(NodeAgent::VpcCni) {
+            Some((pod, _)) => pod.object() == object,
+            None => self.addon.is_some_and(|addon| addon.object() == object),
+        }
+    }
+
+    /// The value of an environment variable of the VPC CNI plugin: of the DaemonSet, or in the settings of the add-on.
     pub fn vpc_cni_variable(&self, name: &'static str) -> Option<Node<'d>> {
-        let (pod, _) = self.find(NodeAgent::VpcCni)?;
+        let Some((pod, _)) = self.find(NodeAgent::VpcCni) else { return self.addon?.variable(name) };
         pod.spec().containers().flat_map(|container| container.variables(name)).last()?.value()
     }
 

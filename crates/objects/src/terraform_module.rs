@@ -21,12 +21,15 @@ struct ModuleArguments {
     creates_role: &'static [&'static str],
     /// The start of both names if they are not given; the name of the cluster follows.
     prefix: &'static str,
+    /// The outputs with both names, as a configuration refers to them. `{}` is the label of the call.
+    queue_output: &'static str,
+    role_output: &'static str,
 }
 
 /// The modules.
 ///
-/// Sources: modules/karpenter/main.tf of terraform-aws-modules/terraform-aws-eks at v19.21.0, v20.37.2 and v21.9.0; main.tf of
-/// aws-ia/terraform-aws-eks-blueprints-addons at v1.9.2.
+/// Sources: modules/karpenter/main.tf and outputs.tf of terraform-aws-modules/terraform-aws-eks at v19.21.0, v20.37.2 and v21.9.0; main.tf
+/// and outputs.tf of aws-ia/terraform-aws-eks-blueprints-addons at v1.9.2.
 const MODULES: [ModuleArguments; 2] = [
     ModuleArguments {
         source: "terraform-aws-modules/eks/aws//modules/karpenter",
@@ -37,6 +40,8 @@ const MODULES: [ModuleArguments; 2] = [
         role_has_suffix: &["node_iam_role_use_name_prefix"],
         creates_role: &["create_node_iam_role"],
         prefix: "Karpenter-",
+        queue_output: "${module.{}.queue_name}",
+        role_output: "${module.{}.node_iam_role_name}",
     },
     ModuleArguments {
         source: "aws-ia/eks-blueprints-addons/aws",
@@ -47,8 +52,13 @@ const MODULES: [ModuleArguments; 2] = [
         role_has_suffix: &["karpenter_node", "iam_role_use_name_prefix"],
         creates_role: &["karpenter_node", "create_iam_role"],
         prefix: "karpenter-",
+        queue_output: "${module.{}.karpenter.sqs.queue_name}",
+        role_output: "${split(\"/\", module.{}.karpenter.node_iam_role_arn)[1]}",
     },
 ];
+
+/// The argument with statements that the module adds to the policy of the controller.
+pub const STATEMENTS: &str = "iam_policy_statements";
 
 /// Arguments of the role of nodes before 20.0 of terraform-aws-modules/eks, which are about the controller's role since then.
 const OF_OLD_ROLE: [&str; 3] = ["iam_role_name", "iam_role_use_name_prefix", "create_iam_role"];
@@ -96,7 +106,7 @@ pub fn is_read(argument: &str) -> bool {
         ];
         paths.iter().any(|path| path.first() == Some(&argument))
     };
-    matches!(argument, "source" | "cluster_name" | "count" | "for_each")
+    matches!(argument, "source" | "cluster_name" | "count" | "for_each" | STATEMENTS)
         || OF_OLD_ROLE.contains(&argument)
         || MODULES.iter().any(read)
 }
@@ -130,6 +140,16 @@ impl<'d> KarpenterModule<'d> {
     /// The argument without which the role has a suffix, such as `node_iam_role_use_name_prefix`.
     pub fn suffix_argument(self) -> String {
         self.arguments.role_has_suffix.join(".")
+    }
+
+    /// The reference to the name of the queue, such as `${module.karpenter.queue_name}`.
+    pub fn queue_reference(self) -> String {
+        self.arguments.queue_output.replace("{}", self.object.name())
+    }
+
+    /// The reference to the name of the role of nodes, such as `${module.karpenter.node_iam_role_name}`.
+    pub fn node_role_reference(self) -> String {
+        self.arguments.role_output.replace("{}", self.object.name())
     }
 
     /// Whether Terraform certainly makes one instance of the call.

@@ -133,7 +133,7 @@ fn place_of_spot(pool: Object<'_>) -> Place<'_> {
 }
 
 /// The first NodePool whose nodes may be spot instances: a NodePool without a requirement on the capacity type is one.
-struct FirstSpotPool;
+pub(super) struct FirstSpotPool;
 
 impl Index for FirstSpotPool {
     type Value<'d> = Option<Object<'d>>;

@@ -3,6 +3,7 @@ use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
+use objects::node_group::has_fargate_for;
 use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, Pod, PodSpec};
 use objects::workload::Workload;
@@ -80,7 +81,7 @@ rule! {
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 const HELP: &str = "require that `karpenter.sh/nodepool` does not exist, as the chart does, and run the controller on a managed node group or on Fargate";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let controller = Controller::of(object);
     let pod = controller.and_then(|_| Some(Pod::of(object)?.spec()));
     // The Helm values have the same fields at the top level.
@@ -93,7 +94,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     // A Deployment without a selector is a patch, and Helm values keep the chart's default affinity.
     let whole =
         Workload::of(object).selector().is_some() && controller.is_some_and(|controller| controller.certain);
-    if wanted.is_empty() && whole && !is_bound(spec) {
+    if wanted.is_empty() && whole && !is_bound(spec) && !is_on_fargate(object, context) {
         let message = "nothing keeps the controller off nodes that Karpenter launches; when they are gone, no controller is left to launch new nodes";
         let finding = Finding::new(&RULE, Place::missing(spec.node(), "affinity"), message);
         findings.push(finding.severity(Severity::Warning).help(HELP));
@@ -135,6 +136,11 @@ fn is_bound(spec: PodSpec<'_>) -> bool {
         .any(|term| term.match_expressions().items().any(|expression| expression.key().is_some_and(own)));
     let named = spec.node_name().is_some() || spec.scheduler_name() == Some("fargate-scheduler");
     selected || required || spec.is_for_fargate() || named
+}
+
+/// Whether a profile of Fargate in a configuration file of eksctl takes the pods of the namespace.
+fn is_on_fargate(object: Object<'_>, context: &Context<'_, '_>) -> bool {
+    context.inventory.own().iter().any(|config| has_fargate_for(*config, object.namespace()))
 }
 
 #[cfg(test)]
@@ -205,6 +211,14 @@ spec:
             &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"),
         );
         silent(&super::RULE, "settings: {clusterName: a}\nnodeSelector: {kubernetes.io/os: linux}\n");
+        // The form of examples/16-fargate-profile.yaml of eksctl-io/eksctl.
+        let profile = "---\napiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: a}\nfargateProfiles: [{name: a, selectors: [{namespace: NAMESPACE}]}]\n";
+        let in_namespace = controller("dnsPolicy: Default")
+            .replace("name: karpenter}", "name: karpenter, namespace: kube-system}");
+        silent(&super::RULE, &(in_namespace.clone() + &profile.replace("NAMESPACE", "kube-system")));
+        assert!(
+            !findings(&super::RULE, &(in_namespace + &profile.replace("NAMESPACE", "default"))).is_empty()
+        );
         // Another layer may set what a patch leaves out.
         silent(
             &super::RULE,

@@ -104,7 +104,7 @@ rule! {
     ///
     /// ## What it needs
     ///
-    /// The input must have the NodePool, its EC2NodeClass and the DaemonSet of the VPC CNI plugin. The policy looks up neither whole, so the
+    /// The input must have the NodePool, its EC2NodeClass and the DaemonSet of the VPC CNI plugin or its add-on with settings. The policy looks up neither whole, so the
     /// finding is only in the report of files.
     ///
     /// ## References

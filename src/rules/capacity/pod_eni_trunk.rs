@@ -74,7 +74,7 @@ rule! {
     ///
     /// ## What it needs
     ///
-    /// The input must have the SecurityGroupPolicy and the DaemonSet of the VPC CNI plugin. The policy looks up no DaemonSets, so the finding is
+    /// The input must have the SecurityGroupPolicy and the DaemonSet of the VPC CNI plugin or its add-on with settings. The policy looks up no DaemonSets, so the finding is
     /// only in the report of files.
     ///
     /// ## References

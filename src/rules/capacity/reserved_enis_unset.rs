@@ -3,7 +3,7 @@ use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartSettings};
 use objects::controller::{OptionValue, RESERVED_ENIS};
-use objects::node_agents::NodeAgent;
+use objects::node_access::CLUSTER_CONFIG;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
@@ -85,7 +85,8 @@ rule! {
     ///
     /// ## What it needs
     ///
-    /// The input must have the DaemonSet, and the values of Karpenter's chart or the Deployment of its controller. The rule is silent with
+    /// The input must have the DaemonSet or the add-on `vpc-cni` with its settings, in Terraform, CloudFormation, eksctl or ACK, and the
+    /// values of Karpenter's chart or the Deployment of its controller. The rule is silent with
     /// prefix delegation, and if every EC2NodeClass of the input sets `kubelet.maxPods`. The policy looks up no settings of Karpenter,
     /// so the finding is only in the report of files.
     ///
@@ -101,7 +102,12 @@ rule! {
         fix: Fixes::None,
         summary: "Karpenter counts a network interface that the VPC CNI plugin keeps for itself",
         runs: Runs::OnFiles,
-        on: &[On::Kind(Kind::of("apps", "v1", "DaemonSet"))],
+        on: &[
+            On::Kind(Kind::of("apps", "v1", "DaemonSet")),
+            On::Kind(Kind::of("eks.services.k8s.aws", "v1alpha1", "Addon")),
+            On::Kind(CLUSTER_CONFIG),
+            On::IamPolicy,
+        ],
         inventory: &[],
         check: check,
     }
@@ -121,7 +127,7 @@ const CAUSES: [(&str, &str); 2] = [
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let agents = context.inventory.index::<Agents>();
-    let is_plugin = agents.find(NodeAgent::VpcCni).is_some_and(|(pod, _)| pod.object() == object);
+    let is_plugin = agents.is_vpc_cni(object);
     let value = |name| agents.vpc_cni_variable(name).filter(|value| value.as_str() == Some("true"));
     let cause = CAUSES.into_iter().find_map(|(name, what)| Some((value(name)?, what)));
     let has_prefixes = value("ENABLE_PREFIX_DELEGATION").is_some();
@@ -222,6 +228,29 @@ spec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.
         }
         let eni = plugin("{name: ENABLE_POD_ENI, value: 'true'}") + VALUES;
         assert!(findings(&RULE, &eni).contains("env[0].value"));
+    }
+
+    #[test]
+    fn reports_the_settings_of_an_addon() {
+        let addon = |settings: &str| {
+            format!(
+                "Resources:\n  cni:\n    Type: AWS::EKS::Addon\n    Properties: {{AddonName: vpc-cni, ConfigurationValues: {settings}}}\n---\n"
+            )
+        };
+        let custom = "{env: {AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: 'true'}}";
+        insta::assert_snapshot!(findings(&RULE, &(addon(custom) + VALUES)), @r#"
+          4 |     Properties: {AddonName: vpc-cni, ConfigurationValues: {env: {AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: 'true'}}}
+            |                                                                                                      ^^^^^^
+        warning /cni Properties.ConfigurationValues.env.AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG [all]
+          custom networking takes no addresses for pods from one network interface of each node, but Karpenter counts the addresses of all network interfaces: some pods of a full node stay in `ContainerCreating`
+          help: set `settings.reservedENIs` of Karpenter's chart to `"1"`
+          see line 6 settings: Karpenter's settings reserve no network interface
+        "#);
+        silent(&RULE, &(addon("{env: {AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: '${X}'}}") + VALUES));
+        silent(&RULE, &(addon("'${settings}'") + VALUES));
+        let second = addon(custom).replace("cni:", "cni2:");
+        silent(&RULE, &(addon(custom) + &second + VALUES));
+        silent(&RULE, &(addon(custom) + &plugin("") + VALUES));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use values::placeholder::is_bare_reference;
 use crate::rules::folders::is_elsewhere;
 use crate::rules::identity::gravity;
 use crate::rules::indexes::cluster_name;
+use crate::rules::nodeclass::selector_tag_mismatch::is_reported;
 
 rule! {
     /// ## What it does
@@ -28,7 +29,7 @@ rule! {
     /// controller's Deployment in the same input, these names are compared with it. Otherwise they are compared with
     /// each other. Placeholders that no tool has replaced are reported as well.
     ///
-    /// Other tags and values with wildcards are never compared. The value of `karpenter.sh/discovery` and the role's
+    /// Other tags and values with wildcards are never compared, and no tag that `selector-tag-mismatch` reports. The value of `karpenter.sh/discovery` and the role's
     /// name only follow a convention. If such a name is the cluster's name with words before or after it, such as
     /// `prod-eu-1` for `prod`, it is treated as a custom naming scheme and not reported.
     ///
@@ -194,7 +195,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let (mut names, mut placeholders) = (Vec::new(), Vec::new());
     for mention in Mention::all(class) {
         if unreplaced(mention.name, context).is_none() {
-            names.push(mention);
+            names.extend(Some(mention).filter(|mention| !is_reported(mention.node, context)));
         } else if !is_bare_reference(mention.name)
             && !may_be_other(&mention, object)
             && !is_interpolated(mention.node)

@@ -98,8 +98,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
          EC2NodeClass never becomes Ready"
     );
     let help = format!(
-        "set `module.{label}.{}` of the configuration to `false`; or refer to the name that the module gives, such as `${{module.{label}.node_iam_role_name}}`",
-        module.suffix_argument()
+        "set `module.{label}.{}` of the configuration to `false`; or refer to the name that the module gives: `{}`",
+        module.suffix_argument(),
+        module.node_role_reference()
     );
     let finding = Finding::at(&RULE, node, message).help(help);
     findings.push(finding.related(Place::value(created.node), "the name of the role comes from here"));
@@ -130,7 +131,7 @@ mod tests {
             |              ^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.role [all]
           `spec.role` is `Karpenter-prod`, but Terraform appends a suffix to this name in the module `k`, so no role has it; the EC2NodeClass never becomes Ready
-          help: set `module.k.node_iam_role_use_name_prefix` of the configuration to `false`; or refer to the name that the module gives, such as `${module.k.node_iam_role_name}`
+          help: set `module.k.node_iam_role_use_name_prefix` of the configuration to `false`; or refer to the name that the module gives: `${module.k.node_iam_role_name}`
           see line 4 cluster_name: the name of the role comes from here
         ");
         let named = module("prod'\n    node_iam_role_name: nodes");
@@ -142,6 +143,18 @@ mod tests {
         assert!(findings(&RULE, &(open.clone() + &role)).contains("warning EC2NodeClass/a"));
         let files = [("a/main.yaml", open.as_str()), ("b/class.yaml", role.as_str())];
         assert_eq!(findings_in_files(&RULE, &files, &Settings::default()), "");
+    }
+
+    #[test]
+    fn refers_to_the_outputs_of_each_module() {
+        let addons = "module:\n  addons:\n    source: aws-ia/eks-blueprints-addons/aws\n    enable_karpenter: true\n    cluster_name: prod\n---\n";
+        let found = findings(&RULE, &(addons.to_owned() + &class("karpenter-prod")));
+        assert!(
+            found
+                .contains("set `module.addons.karpenter_node.iam_role_use_name_prefix` of the configuration"),
+            "{found}"
+        );
+        assert!(found.contains("`${split(\"/\", module.addons.karpenter.node_iam_role_arn)[1]}`"), "{found}");
     }
 
     #[test]

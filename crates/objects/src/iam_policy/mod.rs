@@ -32,5 +32,5 @@ pub use parse::{holds, text};
 pub use pass_role::{PassRefusal, PassedRoles};
 pub use policy::{IamPolicy, IamPrincipal, IamRequest, IamStatement, PASS_ROLE};
 pub use policy_text::{PolicyLocation, PolicyText};
-pub use role::{IamRole, attaches_broad_policy, is_role_of_karpenter};
+pub use role::{IamRole, allows_everything, attaches_broad_policy, is_role_of_karpenter};
 pub use truth::Truth;

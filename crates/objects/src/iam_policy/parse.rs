@@ -11,7 +11,7 @@ use super::condition::{IamCondition, IamOperator};
 use super::policy::{IamPolicy, IamPrincipal, IamStatement};
 use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
-use crate::terraform_module::KarpenterModule;
+use crate::terraform_module::{KarpenterModule, STATEMENTS};
 
 /// Paths of the policy documents in the objects of operators that create IAM policies, by API group. `*` matches every
 /// member or item.
@@ -52,7 +52,9 @@ pub(super) fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
             if KarpenterModule::of(object).is_none() {
                 return Vec::new();
             }
-            let statements = vec![unknown_statement(object.root(), &value_or_key)];
+            let mut statements = vec![unknown_statement(object.root(), &value_or_key)];
+            let added = object.root().get(STATEMENTS).and_then(statements_of);
+            statements.extend(added.unwrap_or_default());
             let names = vec![CONTROLLER.to_owned()];
             return vec![IamPolicy { object, names, roles: Vec::new(), statements }];
         }

@@ -120,7 +120,7 @@ impl<'d> IamRole<'d> {
 
     /// The managed policies that allow everything, each with its name.
     pub fn broad_policies(&self) -> impl Iterator<Item = (&str, &PolicyText<'d>)> {
-        let broad = self.managed.iter().filter(|word| is_broad(&word.text));
+        let broad = self.managed.iter().filter(|word| allows_everything(&word.text));
         broad.map(|word| (last_part(&word.text), word))
     }
 }
@@ -130,13 +130,14 @@ pub(super) fn last_part(text: &str) -> &str {
     text.rsplit_once('/').map_or(text, |(_, part)| part)
 }
 
-fn is_broad(arn: &str) -> bool {
+/// Whether the managed policy of an ARN allows everything.
+pub fn allows_everything(arn: &str) -> bool {
     BROAD.iter().any(|end| arn.ends_with(end))
 }
 
 /// Whether a resource of a CloudFormation template attaches a managed policy that allows everything.
 pub fn attaches_broad_policy(resource: Node<'_>) -> bool {
-    texts(resource, &[&["Properties", "ManagedPolicyArns", "*"]]).iter().any(|arn| is_broad(arn))
+    texts(resource, &[&["Properties", "ManagedPolicyArns", "*"]]).iter().any(|arn| allows_everything(arn))
 }
 
 /// Whether a resource of a CloudFormation template is a role of Karpenter: its name or its trust policy has the word.

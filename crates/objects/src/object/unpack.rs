@@ -6,10 +6,14 @@ use manifest::source::{Span, certain};
 use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
+use crate::addon::is_vpc_cni;
 use crate::chart_values;
+use crate::event_rule::is_event_rule;
 use crate::iam_policy::{attaches_broad_policy, is_role_of_karpenter};
+use crate::instance_profile::is_profile;
 use crate::interruption_queue::is_queue;
 use crate::metric_queries;
+use crate::network_tags::is_tagged;
 use crate::node_access::is_access_entry;
 use crate::pod_identity::is_association;
 use crate::terraform_module;
@@ -116,6 +120,18 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     for values in chart_values::given_to_charts(object) {
         raw(values, objects);
     }
+    if object.kind() == "ConfigMap" && object.group().is_empty() {
+        objects.extend(values_in_config_map(object));
+    }
+}
+
+/// The values of Karpenter's chart in a ConfigMap, which a HelmRelease names in `valuesFrom`.
+///
+/// Source: "Values references" in docs/spec/v2/helmreleases.md of fluxcd/helm-controller: the default key is `values.yaml`.
+fn values_in_config_map(config_map: Object<'_>) -> impl Iterator<Item = Object<'_>> {
+    let values = config_map.at(&["data", "values.yaml"]).and_then(Node::embedded);
+    let values = values.into_iter().flat_map(chart::values_in);
+    values.map(|values| Object::of_form(values, Form::ChartValues))
 }
 
 /// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are.
@@ -157,6 +173,10 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
             || is_access_entry(*resource)
             || is_association(*resource)
             || is_queue(*resource)
+            || is_event_rule(*resource)
+            || is_profile(*resource)
+            || is_tagged(*resource)
+            || is_vpc_cni(*resource)
             || is_role_of_karpenter(*resource)
     });
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
@@ -272,6 +292,23 @@ spec:
                 ("NodePool", "{{.name}}", 0),
             ]
         );
+    }
+
+    /// The form of "Values references" in docs/spec/v2/helmreleases.md of fluxcd/helm-controller.
+    #[test]
+    fn finds_values_in_a_config_map() {
+        let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-values}\ndata:\n  values.yaml: |\n    settings: {clusterName: prod, interruptionQueue: prod}\n";
+        let forms = |text: &str| {
+            let file = File::read("-", text, READ_OPTIONS);
+            let [Document::Read(tree)] = file.documents.as_slice() else { panic!("{file:?}") };
+            Object::all(tree)
+                .into_iter()
+                .map(|object| format!("{:?} {}", object.form(), object.name()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(forms(text), ["Api karpenter-values", "ChartValues values.yaml"]);
+        assert_eq!(forms(&text.replace("settings", "image")), ["Api karpenter-values"]);
+        assert_eq!(forms(&text.replace("values.yaml", "other.yaml")), ["Api karpenter-values"]);
     }
 
     #[test]

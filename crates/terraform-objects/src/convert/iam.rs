@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use objects::iam_policy::allows_everything;
 use terraform::{
-    BlockBody, EvaluatedBlock, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
+    BlockBody, EvaluatedBlock, EvaluatedMembers, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
 };
 
-use super::{ResourceInstance, stack};
+use super::{ResourceInstance, stack, text_of};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// Attributes that merge other documents into a document.
@@ -57,11 +58,6 @@ fn unknown_document(value: &EvaluatedValue) -> DraftPart {
     DraftPart::object([DraftMember::new("Statement", at, DraftPart::List(vec![statement], at))], at)
 }
 
-/// The text of a value with the placeholders of what is not known.
-fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
-    value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))
-}
-
 /// The document that stands as JSON in a here-document, a file or a template.
 fn written_document(value: &EvaluatedValue) -> Option<DraftPart> {
     let text = text_of(value).filter(|text| text.encoded().is_none())?;
@@ -107,34 +103,127 @@ fn statement(block: &NestedBlock) -> Option<DraftPart> {
         }
         members.push(DraftMember::new(name, attribute.key, DraftPart::Value(attribute.value.clone())));
     }
-    let conditions = conditions(body, at)?;
-    if !conditions.is_empty() {
-        members.push(DraftMember::new("Condition", at, DraftPart::object(conditions, at)));
-    }
+    members.extend(conditions(body)?.member(at));
     Some(DraftPart::object(members, at))
 }
 
-/// The conditions of a statement: a member for each operator, with a member for each key. `None` if one is not known.
-fn conditions(body: &BlockBody, at: TextPlace) -> Option<Vec<DraftMember>> {
-    let mut operators: Vec<(Arc<str>, Vec<DraftMember>)> = Vec::new();
-    for block in body.blocks.iter().filter(|block| block.kind == "condition") {
-        let [test, variable, values] = ["test", "variable", "values"].map(|name| block.body.get(name));
-        let (test, variable, values) = (test?.as_str()?, variable?, values?);
-        let key = variable.as_text().or(variable.as_unknown().map(|unknown| &unknown.text))?.as_str();
-        if !block.is_counted || has_policy_variable(values) || has_policy_variable(variable) {
+/// Arguments of modules with managed policies for a role, and the role.
+///
+/// Sources: modules/karpenter/main.tf of terraform-aws-modules/terraform-aws-eks at v19.21.0, v20.37.2 and v21.9.0; main.tf of
+/// aws-ia/terraform-aws-eks-blueprints-addons at v1.9.2.
+const ATTACHED: [(&[&str], &str); 4] = [
+    (&["node_iam_role_additional_policies"], "karpenter-node"),
+    (&["iam_role_additional_policies"], "karpenter-node"),
+    (&["karpenter_node", "iam_role_additional_policies"], "karpenter-node"),
+    (&["iam_role_policies"], "karpenter-controller"),
+];
+
+/// The roles of a module for Karpenter that get a managed policy with which everything is allowed.
+pub(super) fn broad_roles(module: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
+    let role = |(path, name): &(&[&str], &'static str)| {
+        let (first, rest) = path.split_first()?;
+        let attribute = module.named(first)?;
+        let policies = rest.iter().try_fold(&attribute.value, |value, key| value.get(key))?;
+        let arns = policies.members()?.as_map().values().map(|member| &member.value);
+        let broad = arns.filter(|arn| arn.as_str().is_some_and(allows_everything));
+        let broad: Vec<DraftPart> = broad.map(|arn| DraftPart::Value(arn.clone())).collect();
+        if broad.is_empty() {
+            return None;
+        }
+        let list = DraftPart::List(broad, policies.place);
+        let property = DraftMember::new("ManagedPolicyArns", attribute.key, list);
+        Some(stack::template_of(module, name, "AWS::IAM::Role", vec![property]))
+    };
+    ATTACHED.iter().filter_map(role).collect()
+}
+
+/// The statements that the argument `iam_policy_statements` of the module `karpenter` adds to the policy of the controller: of each list,
+/// the statements that are known.
+///
+/// Source: `iam_policy_statements` in modules/karpenter/variables.tf of terraform-aws-modules/terraform-aws-eks at v20.37.2, where the
+/// conditions are in `conditions` or `condition`, and at v21.9.0.
+pub(super) fn added_statements(value: &EvaluatedValue) -> DraftPart {
+    let of_list = value.items().unwrap_or_default().iter();
+    let of_map = value.members().into_iter().flat_map(|members| members.as_map().values());
+    let all = of_list.chain(of_map.map(|member| &member.value));
+    let statements = all.filter_map(|item| added_statement(item.members()?, item.place)).collect();
+    let list = DraftPart::List(statements, value.place);
+    DraftPart::object([DraftMember::new("Statement", value.place, list)], value.place)
+}
+
+fn added_statement(members: &EvaluatedMembers, at: TextPlace) -> Option<DraftPart> {
+    let known = |name: &str| members.get(name).filter(|value| !value.is_null());
+    let effect =
+        known("effect").map_or(DraftPart::word("Allow", at), |value| DraftPart::Value(value.clone()));
+    let mut parts = vec![DraftMember::new("Effect", at, effect)];
+    for (name, member) in members.as_map().iter().filter(|(_, member)| !member.value.is_null()) {
+        let Some((_, key)) = STATEMENT.iter().find(|(known, _)| **known == **name) else { continue };
+        if has_policy_variable(&member.value) {
+            return None;
+        }
+        parts.push(DraftMember::new(key, member.key, DraftPart::Value(member.value.clone())));
+    }
+    let mut conditions = Conditions::default();
+    for list in ["condition", "conditions"].into_iter().filter_map(known) {
+        for item in list.items()? {
+            let condition = item.members()?;
+            let [test, variable, values] = ["test", "variable", "values"].map(|name| condition.get(name));
+            conditions.add(test?, variable?, values?)?;
+        }
+    }
+    parts.extend(conditions.member(at));
+    Some(DraftPart::object(parts, at))
+}
+
+/// The conditions of a statement.
+#[derive(Default)]
+struct Conditions {
+    /// The keys of each operator, with their values.
+    operators: Vec<(Arc<str>, Vec<DraftMember>)>,
+}
+
+impl Conditions {
+    /// Adds a condition. `None` if it is not known.
+    fn add(
+        &mut self,
+        test: &EvaluatedValue,
+        variable: &EvaluatedValue,
+        values: &EvaluatedValue,
+    ) -> Option<()> {
+        let (test, key) = (test.as_str()?, text_of(variable)?.as_str());
+        if has_policy_variable(values) || has_policy_variable(variable) {
             return None;
         }
         let member = DraftMember::new(key, variable.place, DraftPart::Value(values.clone()));
-        match operators.iter_mut().find(|(known, _)| **known == *test) {
+        match self.operators.iter_mut().find(|(known, _)| **known == *test) {
             Some((_, members)) if members.iter().any(|known| *known.key == *key) => return None,
             Some((_, members)) => members.push(member),
-            None => operators.push((test.into(), vec![member])),
+            None => self.operators.push((test.into(), vec![member])),
         }
+        Some(())
     }
-    let operator = |(test, members): (Arc<str>, Vec<DraftMember>)| {
-        DraftMember::new(&test, at, DraftPart::object(members, at))
-    };
-    Some(operators.into_iter().map(operator).collect())
+
+    /// The member of the statement: an object for each operator, with a member for each key. `None` without conditions.
+    fn member(self, at: TextPlace) -> Option<DraftMember> {
+        let operator = |(test, members): (Arc<str>, Vec<DraftMember>)| {
+            DraftMember::new(&test, at, DraftPart::object(members, at))
+        };
+        let operators: Vec<DraftMember> = self.operators.into_iter().map(operator).collect();
+        (!operators.is_empty()).then(|| DraftMember::new("Condition", at, DraftPart::object(operators, at)))
+    }
+}
+
+/// The conditions of the blocks of a statement. `None` if one is not known.
+fn conditions(body: &BlockBody) -> Option<Conditions> {
+    let mut conditions = Conditions::default();
+    for block in body.blocks.iter().filter(|block| block.kind == "condition") {
+        let [test, variable, values] = ["test", "variable", "values"].map(|name| block.body.get(name));
+        if !block.is_counted {
+            return None;
+        }
+        conditions.add(test?, variable?, values?)?;
+    }
+    Some(conditions)
 }
 
 /// Whether a value has a policy variable in the spelling of the data source, `&{aws:username}`.

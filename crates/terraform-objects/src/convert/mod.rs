@@ -3,12 +3,15 @@
 //! A converter gets an instance of a block with its evaluated attributes, and returns drafts of documents. To add one, write a function in
 //! a file of this folder, and add a line to [`CONVERTERS`].
 
+mod addon;
 mod directives;
+mod events;
 mod files;
 mod iam;
 mod kubernetes;
 mod manifests;
 mod module;
+mod network;
 mod release;
 mod stack;
 
@@ -16,7 +19,7 @@ use std::collections::BTreeMap;
 
 use terraform::{
     AbsentResource, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText,
-    EvaluatedValue, TextPlace, Unknown,
+    EvaluatedValue, TextPlace, Unknown, decode_yaml,
 };
 
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -25,16 +28,32 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
-const CONVERTERS: [(&str, Convert); 9] = [
+const CONVERTERS: [(&str, Convert); 15] = [
+    ("aws_cloudwatch_event_rule", events::aws_cloudwatch_event_rule),
+    ("aws_ec2_tag", network::aws_ec2_tag),
     ("aws_eks_access_entry", stack::aws_eks_access_entry),
+    ("aws_eks_addon", addon::aws_eks_addon),
     ("aws_eks_pod_identity_association", stack::aws_eks_pod_identity_association),
     ("aws_iam_policy", iam::aws_iam_policy),
+    ("aws_iam_instance_profile", stack::aws_iam_instance_profile),
     ("aws_iam_role_policy", iam::aws_iam_role_policy),
+    ("aws_security_group", network::aws_security_group),
     ("aws_sqs_queue", stack::aws_sqs_queue),
+    ("aws_subnet", network::aws_subnet),
     ("helm_release", release::helm_release),
     ("k8s_manifest", manifests::k8s_manifest),
     ("kubectl_manifest", manifests::kubectl_manifest),
     ("kubernetes_manifest", manifests::kubernetes_manifest),
+];
+
+/// The types of resources that matter only beside others: a configuration that has nothing else with objects is not evaluated.
+const BESIDE_OTHERS: [&str; 6] = [
+    "aws_cloudwatch_event_rule",
+    "aws_ec2_tag",
+    "aws_eks_addon",
+    "aws_iam_instance_profile",
+    "aws_security_group",
+    "aws_subnet",
 ];
 
 pub(crate) use files::read as read_files;
@@ -46,7 +65,8 @@ const SENSITIVE: &str = "${sensitive}";
 pub(crate) fn is_mentioned(text: &str) -> bool {
     let mut words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
     words.any(|word| {
-        (word.contains('_') && is_converted(word)) || matches!(word, "karpenter" | "enable_karpenter")
+        let makes_objects = word.contains('_') && is_converted(word) && !BESIDE_OTHERS.contains(&word);
+        makes_objects || matches!(word, "karpenter" | "enable_karpenter")
     })
 }
 
@@ -205,6 +225,24 @@ impl<'v> ResourceInstance<'v> {
             self.unknown(name, value)
         }
     }
+}
+
+/// The text of a value with the placeholders of what is not known.
+fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
+    value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))
+}
+
+/// The object that `jsonencode` writes, or that stands in a here-document, a file or a template.
+fn read_object(value: &EvaluatedValue) -> Option<EvaluatedValue> {
+    let text = text_of(value)?;
+    let object = text.encoded().cloned().or_else(|| decode_yaml(text, value.place))?;
+    object.members().is_some().then_some(object)
+}
+
+/// The draft of a text that a document is composed of.
+fn used_text(value: &EvaluatedValue) -> Option<DocumentDraft> {
+    let text = text_of(value).filter(|text| text.encoded().is_none())?;
+    Some(DocumentDraft::Used(text.clone(), value.place))
 }
 
 /// Whether a text is one placeholder and nothing else, such as `${data.http.manifest.body}`.

@@ -4,6 +4,7 @@ use core::fmt::Write as _;
 
 mod aws;
 mod directives;
+mod infrastructure;
 mod kubernetes;
 mod plans;
 mod roots;

@@ -1,0 +1,267 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use objects::event_rule::EventRule;
+use objects::iam_policy::Truth;
+use objects::interruption_queue::CreatedQueue;
+use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
+use values::placeholder::has_placeholder;
+
+use crate::rules::access::interruption_queue_unset::FirstSpotPool;
+use crate::rules::folders::is_beside;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds interruption queues to which the rules of EventBridge beside them do not send each event on which Karpenter acts: the
+    /// interruption of a spot instance, a scheduled event of AWS Health, and the change of an instance's state. It reads `aws_sqs_queue`,
+    /// `aws_cloudwatch_event_rule` and `aws_cloudwatch_event_target` of Terraform, and CloudFormation.
+    ///
+    /// A queue without a rule is not reported: its rules may be elsewhere. The spot interruption is not missed if the input has NodePools and
+    /// none of them allows spot instances. Karpenter only logs a rebalance recommendation, so its rule may be absent. Without the state
+    /// change, Karpenter replaces a stopped instance later; if only this rule is absent, the finding is an info.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter learns of these events only through the queue. EC2 takes spot instances back two minutes after its warning, whether
+    /// Karpenter has drained them or not.
+    ///
+    /// ## Example
+    ///
+    /// AWS sends its health events with the source `aws.health`, so that this rule never sends one.
+    ///
+    /// ```yaml
+    /// Resources:
+    ///   KarpenterQueue:
+    ///     Type: AWS::SQS::Queue
+    ///     Properties: {QueueName: prod}
+    ///   Events:
+    ///     Type: AWS::Events::Rule
+    ///     Properties:
+    ///       EventPattern:
+    ///         source: [aws.ec2]
+    ///         detail-type:
+    ///         - EC2 Spot Instance Interruption Warning
+    ///         - EC2 Instance State-change Notification
+    ///         - AWS Health Event
+    ///       Targets: [{Id: queue, Arn: !GetAtt KarpenterQueue.Arn}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// Resources:
+    ///   KarpenterQueue:
+    ///     Type: AWS::SQS::Queue
+    ///     Properties: {QueueName: prod}
+    ///   Events:
+    ///     Type: AWS::Events::Rule
+    ///     Properties:
+    ///       EventPattern:
+    ///         source: [aws.ec2, aws.health]
+    ///         detail-type:
+    ///         - EC2 Spot Instance Interruption Warning
+    ///         - EC2 Instance State-change Notification
+    ///         - AWS Health Event
+    ///       Targets: [{Id: queue, Arn: !GetAtt KarpenterQueue.Arn}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `InstanceStateChangeRule` and its companions in
+    ///   website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
+    /// - pkg/controllers/interruption/utils.go (`actionForMessage`) and pkg/controllers/interruption/messages at v1.14.1
+    RULE {
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "no rule of EventBridge sends an event on which Karpenter acts to the interruption queue",
+        runs: Runs::OnFiles,
+        on: &[On::IamPolicy],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// An event on which Karpenter acts.
+struct Event {
+    source: &'static str,
+    detail_type: &'static str,
+    /// Severity if no rule sends it.
+    severity: Severity,
+}
+
+const SPOT: &str = "EC2 Spot Instance Interruption Warning";
+
+/// Source: pkg/controllers/interruption/messages at v1.14.1.
+const EVENTS: [Event; 3] = [
+    Event { source: "aws.ec2", detail_type: SPOT, severity: Severity::Warning },
+    Event { source: "aws.health", detail_type: "AWS Health Event", severity: Severity::Warning },
+    Event {
+        source: "aws.ec2",
+        detail_type: "EC2 Instance State-change Notification",
+        severity: Severity::Info,
+    },
+];
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(queue) = CreatedQueue::of(object).filter(|queue| queue.is_for_karpenter()) else { return };
+    let rules = context.inventory.index::<EventRules>();
+    let may_send = |rule: &&EventRule<'d>| sends_to(**rule, queue, object) != Truth::No;
+    let rules: Vec<&EventRule<'d>> = rules.iter().filter(may_send).collect();
+    // A rule whose target is not known may be for another queue.
+    if !rules.iter().any(|rule| sends_to(**rule, queue, object) == Truth::Yes) {
+        return;
+    }
+    let has_pools = context.inventory.count(Kind::NODE_POOL.group, Kind::NODE_POOL.name) > 0;
+    let has_spot = !has_pools || context.inventory.index::<FirstSpotPool>().is_some();
+    let is_missing = |event: &&Event| {
+        (event.detail_type != SPOT || has_spot)
+            && rules.iter().all(|rule| rule.sends(event.source, event.detail_type) == Truth::No)
+    };
+    let missing: Vec<&Event> = EVENTS.iter().filter(is_missing).collect();
+    let Some(severity) = missing.iter().map(|event| event.severity).min() else { return };
+    let names: Vec<String> = missing.iter().map(|event| format!("`{}`", event.detail_type)).collect();
+    let message = format!(
+        "no rule of EventBridge sends {} to this queue, so Karpenter does not act on such an event",
+        names.join(" or ")
+    );
+    let patterns: Vec<String> = missing
+        .iter()
+        .map(|event| format!("`{}` of the source `{}`", event.detail_type, event.source))
+        .collect();
+    let finding = Finding::at(&RULE, queue.name().unwrap_or(queue.node()), message)
+        .severity(severity)
+        .help(format!("add a rule with the queue as its target for {}", patterns.join(" and ")));
+    let wrong = missing.iter().find_map(|event| {
+        let source = rules.iter().find_map(|rule| rule.other_source(event.source, event.detail_type))?;
+        Some((source, event))
+    });
+    findings.push(match wrong {
+        Some((node, event)) => {
+            let text = format!(
+                "`{}` comes from the source `{}`, not from this one",
+                event.detail_type, event.source
+            );
+            finding.related(Place::value(node), text)
+        }
+        None => finding,
+    });
+}
+
+/// Whether a rule has a queue as a target.
+fn sends_to(rule: EventRule<'_>, queue: CreatedQueue<'_>, object: Object<'_>) -> Truth {
+    let is_same_template = core::ptr::eq(rule.node().tree(), queue.node().tree());
+    let references =
+        [format!("${{{}.Arn}}", object.name()), format!("${{aws_sqs_queue.{}.arn}}", object.name())];
+    let instance = format!("${{aws_sqs_queue.{}[", object.name());
+    Truth::any(rule.targets().into_iter().map(|target| {
+        let is_reference =
+            references.contains(&target) || (target.starts_with(&instance) && target.ends_with("].arn}"));
+        if is_reference && (is_same_template || is_beside(rule.node(), queue.node())) {
+            Truth::Yes
+        } else if target.contains(":sns:") || target.contains(":lambda:") || is_other_resource(&target) {
+            Truth::No
+        } else if has_placeholder(&target) {
+            Truth::Maybe
+        } else {
+            Truth::from(queue.name_text().is_some_and(|name| target.ends_with(&format!(":{name}"))))
+        }
+    }))
+}
+
+/// Whether a target is a reference to a resource of another type or to another queue.
+fn is_other_resource(target: &str) -> bool {
+    let inner = target.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+    inner.starts_with("aws_") && !inner.contains('[')
+}
+
+/// The rules of EventBridge in the input.
+struct EventRules;
+
+impl Index for EventRules {
+    type Value<'d> = Vec<EventRule<'d>>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<EventRule<'d>> {
+        inventory.own().iter().copied().filter_map(EventRule::of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn template(pattern: &str, target: &str) -> String {
+        format!(
+            "Resources:\n  KarpenterQueue:\n    Type: AWS::SQS::Queue\n    Properties: {{QueueName: prod}}\n  Events:\n    Type: AWS::Events::Rule\n    Properties:\n      EventPattern: {pattern}\n      Targets: [{{Id: a, Arn: {target}}}]\n"
+        )
+    }
+
+    const QUEUE: &str = "!GetAtt KarpenterQueue.Arn";
+    const ALL: &str =
+        "[EC2 Spot Instance Interruption Warning, EC2 Instance State-change Notification, AWS Health Event]";
+
+    fn pattern(source: &str, types: &str) -> String {
+        format!("{{source: {source}, detail-type: {types}}}")
+    }
+
+    #[test]
+    fn reports_events_that_no_rule_sends() {
+        let text = template(&pattern("[aws.ec2]", ALL), QUEUE);
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+          4 |     Properties: {QueueName: prod}
+            |                             ^^^^
+        warning /KarpenterQueue Properties.QueueName [all]
+          no rule of EventBridge sends `AWS Health Event` to this queue, so Karpenter does not act on such an event
+          help: add a rule with the queue as its target for `AWS Health Event` of the source `aws.health`
+          see line 8 Properties.EventPattern.source: `AWS Health Event` comes from the source `aws.health`, not from this one
+        ");
+        let only_spot = pattern("[aws.ec2]", "[EC2 Spot Instance Interruption Warning]");
+        let found = findings(&RULE, &template(&only_spot, QUEUE));
+        assert!(found.contains("`AWS Health Event` or `EC2 Instance State-change Notification`"), "{found}");
+        let without_state =
+            pattern("[aws.ec2, aws.health]", "[EC2 Spot Instance Interruption Warning, AWS Health Event]");
+        assert!(findings(&RULE, &template(&without_state, QUEUE)).contains("info /KarpenterQueue"));
+    }
+
+    #[test]
+    fn accepts_rules_that_send_or_may_send_each_event() {
+        silent(&RULE, &template(&pattern("[aws.ec2, aws.health]", ALL), QUEUE));
+        silent(&RULE, &template("{source: [aws.ec2, aws.health]}", QUEUE));
+        silent(&RULE, &template(&pattern("[{prefix: aws.}]", ALL), QUEUE));
+        silent(&RULE, &template("'${pattern}'", QUEUE));
+        silent(&RULE, &template(&pattern("['${source}']", ALL), QUEUE));
+    }
+
+    #[test]
+    fn ignores_queues_without_rules_and_queues_of_other_software() {
+        let text = template(&pattern("[aws.ec2]", ALL), QUEUE);
+        silent(&RULE, &text.replace("KarpenterQueue", "Jobs"));
+        silent(&RULE, &template(&pattern("[aws.ec2]", ALL), "!GetAtt Other.Arn"));
+        silent(&RULE, &template(&pattern("[aws.ec2]", ALL), "arn:aws:sns:eu-west-1:111122223333:prod"));
+        let known = template(&pattern("[aws.ec2]", ALL), "arn:aws:sqs:eu-west-1:111122223333:prod");
+        assert!(findings(&RULE, &known).contains("AWS Health Event"));
+    }
+
+    #[test]
+    fn misses_no_spot_interruption_where_no_pool_allows_spot() {
+        let text = template(
+            &pattern("[aws.ec2, aws.health]", "[AWS Health Event, EC2 Instance State-change Notification]"),
+            QUEUE,
+        );
+        let pool = |types: &str| {
+            format!(
+                "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{template: {{spec: {{requirements: [{{key: karpenter.sh/capacity-type, operator: In, values: [{types}]}}]}}}}}}\n"
+            )
+        };
+        assert!(findings(&RULE, &text).contains("Spot Instance Interruption"));
+        assert!(findings(&RULE, &(text.clone() + &pool("spot"))).contains("Spot Instance Interruption"));
+        silent(&RULE, &(text + &pool("on-demand")));
+    }
+}
