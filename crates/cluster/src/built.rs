@@ -17,6 +17,7 @@ use crate::files::Cluster;
 use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
 use crate::input_object::InputObject;
 use crate::inventory::Inventory;
+use crate::substitution;
 
 /// Maximum number of objects in the inventories of the overlays together. Above it, overlays share the inventory of the
 /// cluster, so that the cost stays linear.
@@ -67,9 +68,11 @@ pub struct BuiltCluster {
 }
 
 impl BuiltCluster {
-    /// Builds the kustomizations among the files of a cluster.
+    /// Builds the kustomizations among the files of a cluster, with the values of the variables that Flux and Argo CD replace.
     pub fn of(cluster: ClusterId, files: &[File]) -> Self {
-        Self::new(cluster, files, Builds::of(files, &Limits::DEFAULT))
+        let mut builds = Builds::of(files, &Limits::DEFAULT);
+        substitution::add(&mut builds, files, &Limits::DEFAULT);
+        Self::new(cluster, files, builds)
     }
 
     /// Builds the kustomizations of each cluster.

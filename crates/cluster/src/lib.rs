@@ -12,5 +12,6 @@ pub mod index;
 pub mod input;
 pub mod input_object;
 pub mod inventory;
+mod substitution;
 
 pub use files::Cluster;

@@ -1,0 +1,288 @@
+//! `spec.postBuild` of Flux's Kustomization.
+//!
+//! Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kustomize::{BuildOutcome, Builds, Origin, Overlay};
+use manifest::tree::{Node, NodeId, items_of, members_of};
+use manifest::{Document, File, FileNumber};
+
+use super::{MAX_OVERLAYS, Writer};
+
+/// Label or annotation of an object whose variables Flux leaves as they are.
+const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+/// A Kustomization with variables.
+struct FluxKustomization<'d> {
+    name: &'d str,
+    /// The folder of the input that it applies.
+    folder: &'d str,
+    variables: BTreeMap<&'d str, &'d str>,
+}
+
+/// Adds an overlay for each Kustomization of Flux with variables, or replaces the overlay that it applies.
+pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
+    let found = kustomizations(files);
+    if found.is_empty() || found.len() > MAX_OVERLAYS {
+        return;
+    }
+    let mut replaced = BTreeSet::new();
+    let mut added = Vec::new();
+    for one in &found {
+        let replace = |text: &str| replaced_in(text, &one.variables);
+        let is_applied = |overlay: &Overlay| is_within(&overlay.name, one.folder);
+        let mut is_built = false;
+        for overlay in builds.overlays.iter().filter(|overlay| is_applied(overlay)) {
+            is_built = true;
+            replaced.insert(overlay.name.clone());
+            let objects = overlay.objects.iter().map(|object| {
+                let root = match &object.outcome {
+                    BuildOutcome::Deleted => None,
+                    BuildOutcome::Changed(tree) => Some(tree.root()),
+                    BuildOutcome::Unchanged => root_in(files, object.origin),
+                };
+                (object.origin, root, object.unresolved.clone())
+            });
+            let name = format!("{} ({})", overlay.name, one.name);
+            added.push(writer.overlay(name, objects, &replace));
+        }
+        if !is_built {
+            let objects = objects_below(files, one.folder, builds);
+            if !objects.is_empty() {
+                let name = format!("{} ({})", one.folder, one.name);
+                added.push(writer.overlay(name, objects, &replace));
+            }
+        }
+    }
+    builds.overlays.retain(|overlay| !replaced.contains(&overlay.name));
+    builds.overlays.extend(added);
+}
+
+/// The Kustomizations of Flux whose variables and whose folder are in the input.
+fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
+    let roots = || {
+        files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
+            match document {
+                Document::Read(tree) => Some(tree.root()),
+                _ => None,
+            }
+        })
+    };
+    let is_flux = |root: &Node<'_>| {
+        root.str_at(&["kind"]) == Some("Kustomization")
+            && root
+                .str_at(&["apiVersion"])
+                .is_some_and(|version| version.starts_with("kustomize.toolkit.fluxcd.io/"))
+            && root.at_path(&["spec", "postBuild"]).is_some()
+    };
+    let own: Vec<Node<'_>> = roots().filter(is_flux).collect();
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let mut maps = BTreeMap::<&str, Node<'_>>::new();
+    for root in roots().filter(|root| root.str_at(&["kind"]) == Some("ConfigMap")) {
+        if let Some((name, data)) = root.str_at(&["metadata", "name"]).zip(root.get("data")) {
+            maps.insert(name, data);
+        }
+    }
+    let folders = folders(files);
+    own.into_iter()
+        .filter_map(|root| {
+            let path = root.str_at(&["spec", "path"])?;
+            let folder = folder_of(path, &folders)?;
+            let mut variables = BTreeMap::new();
+            for source in items_of(root.at_path(&["spec", "postBuild", "substituteFrom"])) {
+                let map = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
+                variables
+                    .extend(map.and_then(|name| maps.get(name)).into_iter().flat_map(|data| texts(*data)));
+            }
+            // The variables of the object itself win.
+            let own = root.at_path(&["spec", "postBuild", "substitute"]);
+            variables.extend(own.into_iter().flat_map(texts));
+            let name = root.str_at(&["metadata", "name"])?;
+            (!variables.is_empty()).then_some(FluxKustomization { name, folder, variables })
+        })
+        .collect()
+}
+
+/// The members of an object that are texts without variables.
+fn texts<'d>(data: Node<'d>) -> impl Iterator<Item = (&'d str, &'d str)> {
+    let members = members_of(Some(data)).filter_map(|(key, node)| Some((key, node.as_str()?)));
+    members.filter(|(_, text)| !text.contains("${"))
+}
+
+/// The folders of the files, with the folders above them.
+fn folders(files: &[File]) -> BTreeSet<&str> {
+    let mut folders = BTreeSet::from([""]);
+    for file in files {
+        let mut folder = file.source.name();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            if !folders.insert(above) {
+                break;
+            }
+            folder = above;
+        }
+    }
+    folders
+}
+
+/// The folder of the input that a path from the root of a repository means: the input may be a part of the repository, or be around it.
+/// `None` if no folder or several may be meant.
+fn folder_of<'d>(path: &str, folders: &BTreeSet<&'d str>) -> Option<&'d str> {
+    let path = path.trim_start_matches("./").trim_matches('/');
+    if path.is_empty() || path == "." {
+        return None;
+    }
+    if let Some(folder) = folders.get(path) {
+        return Some(folder);
+    }
+    let mut found = folders.iter().filter(|folder| folder.ends_with(&format!("/{path}")));
+    found.next().copied().filter(|_| found.next().is_none())
+}
+
+/// Whether a folder is another one or below it.
+fn is_within(folder: &str, above: &str) -> bool {
+    folder.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The objects of the files in a folder and below it that no kustomization of the input is about.
+fn objects_below<'d>(
+    files: &'d [File],
+    folder: &str,
+    builds: &Builds,
+) -> Vec<(Origin, Option<Node<'d>>, Option<String>)> {
+    let mut objects = Vec::new();
+    for (number, file) in FileNumber::enumerate(files) {
+        let own = file.source.name().rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_other = builds.kustomizations.contains(&number) || builds.patches.contains_key(&number);
+        if !file.is_input() || is_other || !is_within(own, folder) {
+            continue;
+        }
+        for (position, document) in file.documents.iter().enumerate() {
+            let Document::Read(tree) = document else { continue };
+            let root = tree.root();
+            let is_object = root.get("kind").is_some() && root.get("items").is_none();
+            if is_object && !is_disabled(root) && !tree.is_assembled() {
+                let origin = Origin { document: number.document(position), root: NodeId::ROOT };
+                objects.push((origin, Some(root), None));
+            }
+        }
+    }
+    objects
+}
+
+fn root_in(files: &[File], origin: Origin) -> Option<Node<'_>> {
+    let Document::Read(tree) = origin.document.within(files)? else { return None };
+    Some(tree.node(origin.root))
+}
+
+fn is_disabled(root: Node<'_>) -> bool {
+    ["labels", "annotations"].iter().any(|map| {
+        root.at_path(&["metadata", map]).and_then(|map| map.get(DISABLED)?.as_str()) == Some("disabled")
+    })
+}
+
+/// The text with the values of the variables that are known, such as `${cluster}`, also with a default, as in `${cluster:=prod}`.
+fn replaced_in(text: &str, variables: &BTreeMap<&str, &str>) -> Option<String> {
+    if !text.contains("${") || text.contains("$${") {
+        return None;
+    }
+    let (mut rest, mut whole, mut is_changed) = (text, String::new(), false);
+    while let Some(start) = rest.find("${") {
+        let (before, mark) = rest.split_at_checked(start)?;
+        let end = mark.find('}')? + 1;
+        let (mark, after) = mark.split_at_checked(end)?;
+        let inner = mark.get("${".len()..mark.len() - 1)?;
+        let length =
+            inner.find(|char: char| !(char.is_ascii_alphanumeric() || char == '_')).unwrap_or(inner.len());
+        let (name, operation) = inner.split_at_checked(length)?;
+        let has_default = [":=", ":-", "=", "-"].iter().any(|start| operation.starts_with(start));
+        let value =
+            variables.get(name).filter(|value| operation.is_empty() || (has_default && !value.is_empty()));
+        whole.push_str(before);
+        whole.push_str(value.copied().unwrap_or(mark));
+        is_changed |= value.is_some();
+        rest = after;
+    }
+    whole.push_str(rest);
+    is_changed.then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
+
+    /// The form of "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and of
+    /// infrastructure/base/karpenter-nodepools/default-ec2nc.yaml of Smana/cloud-native-ref.
+    const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: NAME}\nspec:\n  path: ./infrastructure/karpenter\n  postBuild:\n    substitute: {cluster_name: CLUSTER, team: '${other}'}\n    substituteFrom: [{kind: ConfigMap, name: vars}, {kind: Secret, name: keys}]\n";
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: KarpenterNodeRole-${cluster_name}\n  tags: {a: '${cluster_name:=x}', b: '${region}', c: '${team}', d: '${unknown}', e: '$${cluster_name}'}\n  kubelet: {maxPods: ${pods}, '${region}': '${pods}'}\n";
+    const VARS: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars}\ndata: {region: eu-west-1, cluster_name: no, pods: '110'}\n";
+
+    fn built(inputs: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
+        let files: Vec<File> =
+            inputs.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
+        let mut builds = Builds::of(&files, &Limits::DEFAULT);
+        super::super::add(&mut builds, &files, &Limits::DEFAULT);
+        let shown = |overlay: &Overlay| {
+            let objects = overlay.objects.iter().map(|object| match &object.outcome {
+                BuildOutcome::Changed(tree) => tree.root().get("spec").map(|spec| spec.to_json().to_string()),
+                other => Some(format!("{other:?}")),
+            });
+            (overlay.name.clone(), objects.flatten().collect())
+        };
+        builds.overlays.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn each_kustomization_gives_its_values() {
+        let (one, two) = (
+            FLUX.replace("NAME", "one").replace("CLUSTER", "dev"),
+            FLUX.replace("NAME", "two").replace("CLUSTER", "prod"),
+        );
+        let files = [
+            ("clusters/one.yaml", one.as_str()),
+            ("clusters/two.yaml", two.as_str()),
+            ("clusters/vars.yaml", VARS),
+            ("infrastructure/karpenter/class.yaml", CLASS),
+        ];
+        let built = built(&files);
+        let names: Vec<&str> = built.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["infrastructure/karpenter (one)", "infrastructure/karpenter (two)"]);
+        assert_eq!(
+            built[0].1,
+            [
+                r#"{"role":"KarpenterNodeRole-dev","tags":{"a":"dev","b":"eu-west-1","c":"${team}","d":"${unknown}","e":"$${cluster_name}"},"kubelet":{"maxPods":110,"eu-west-1":"110"}}"#
+            ]
+        );
+        assert!(built[1].1[0].contains("KarpenterNodeRole-prod"), "{built:?}");
+    }
+
+    #[test]
+    fn the_build_of_a_kustomization_gets_the_values() {
+        let flux = FLUX.replace("NAME", "one").replace("CLUSTER", "dev");
+        let kustomization = "resources: [class.yaml]\nnamePrefix: x-\n";
+        let files = [
+            ("repository/clusters/one.yaml", flux.as_str()),
+            ("repository/infrastructure/karpenter/kustomization.yaml", kustomization),
+            ("repository/infrastructure/karpenter/class.yaml", CLASS),
+        ];
+        let built = built(&files);
+        assert_eq!(built.len(), 1, "{built:?}");
+        assert_eq!(built[0].0, "repository/infrastructure/karpenter (one)");
+        assert!(built[0].1[0].contains("KarpenterNodeRole-dev"), "{built:?}");
+    }
+
+    #[test]
+    fn objects_stay_as_they_are_without_a_folder_or_where_flux_leaves_them() {
+        let flux = FLUX.replace("NAME", "one").replace("CLUSTER", "dev");
+        assert!(built(&[("one.yaml", &flux), ("elsewhere/class.yaml", CLASS)]).is_empty());
+        let left = CLASS.replace(
+            "{name: a}",
+            "{name: a, annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}}",
+        );
+        assert!(built(&[("one.yaml", &flux), ("infrastructure/karpenter/class.yaml", &left)]).is_empty());
+    }
+}

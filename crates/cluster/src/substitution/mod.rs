@@ -1,0 +1,144 @@
+//! Variables that Flux and Argo CD replace in the objects of an input: each set of values is an overlay, as if a kustomization built the
+//! objects with them.
+//!
+//! A variable whose value the input does not show stays a placeholder.
+
+mod argo;
+mod flux;
+
+use kustomize::{BuildOutcome, Builds, BuiltObject, Origin, Overlay};
+use manifest::File;
+use manifest::limits::Limits;
+use manifest::tree::{Assembly, NewValue, Node, NodeId, Style, Tree, Value};
+
+/// Maximum number of overlays with variables. Beyond it, variables stay placeholders.
+const MAX_OVERLAYS: usize = 100;
+
+/// Adds the overlays of Flux and of Argo CD to the builds of some files.
+pub(crate) fn add(builds: &mut Builds, files: &[File], limits: &Limits) {
+    let mut writer = Writer { nodes: limits.nodes };
+    flux::add(builds, files, &mut writer);
+    argo::add(builds, files, &mut writer);
+}
+
+/// Replaces variables in a text. `None` if no variable in it has a known value.
+type Replace<'r> = &'r dyn Fn(&str) -> Option<String>;
+
+/// Writer of objects with values in the place of variables, with a bound on all of them.
+struct Writer {
+    /// Number of nodes that may still be written.
+    nodes: usize,
+}
+
+impl Writer {
+    /// The object with values in the place of variables; `None` if it has none of them, or would be too large.
+    fn replaced(&mut self, root: Node<'_>, replace: Replace<'_>) -> Option<Tree> {
+        if !has_variable(root, replace) {
+            return None;
+        }
+        let mut assembly = Assembly::new(root, self.nodes);
+        copy(&mut assembly, None, root, replace)?;
+        self.nodes = self.nodes.saturating_sub(assembly.len());
+        Some(assembly.finish())
+    }
+
+    /// A copy of an object; `None` if it would be too large.
+    fn copied(&mut self, root: Node<'_>) -> Option<Tree> {
+        let mut assembly = Assembly::new(root, self.nodes);
+        assembly.copy(None, None, root)?;
+        self.nodes = self.nodes.saturating_sub(assembly.len());
+        Some(assembly.finish())
+    }
+
+    /// The objects of an overlay: each with its place in the input, its root, and the reason why it is not known for certain.
+    fn overlay<'d>(
+        &mut self,
+        name: String,
+        objects: impl IntoIterator<Item = (Origin, Option<Node<'d>>, Option<String>)>,
+        replace: Replace<'_>,
+    ) -> Overlay {
+        let built = |(origin, root, unresolved): (Origin, Option<Node<'d>>, Option<String>)| {
+            let Some(root) = root else {
+                return BuiltObject { origin, outcome: BuildOutcome::Deleted, unresolved };
+            };
+            if let Some(tree) = self.replaced(root, replace) {
+                return BuiltObject { origin, outcome: BuildOutcome::Changed(Box::new(tree)), unresolved };
+            }
+            if !root.tree().is_assembled() {
+                return BuiltObject { origin, outcome: BuildOutcome::Unchanged, unresolved };
+            }
+            match self.copied(root) {
+                Some(tree) => {
+                    BuiltObject { origin, outcome: BuildOutcome::Changed(Box::new(tree)), unresolved }
+                }
+                None => {
+                    let unresolved = Some("the objects of the builds are too large".to_owned());
+                    BuiltObject { origin, outcome: BuildOutcome::Unchanged, unresolved }
+                }
+            }
+        };
+        Overlay { name, objects: objects.into_iter().map(built).collect() }
+    }
+}
+
+fn has_variable(node: Node<'_>, replace: Replace<'_>) -> bool {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if replace(node.key()).is_some() || node.as_str().is_some_and(|text| replace(text).is_some()) {
+            return true;
+        }
+        open.extend(node.children());
+    }
+    false
+}
+
+fn copy(
+    assembly: &mut Assembly,
+    parent: Option<NodeId>,
+    from: Node<'_>,
+    replace: Replace<'_>,
+) -> Option<NodeId> {
+    let is_member = parent.is_some() && from.parent().is_some_and(Node::is_mapping);
+    let key = is_member.then(|| replace(from.key()).unwrap_or_else(|| from.key().to_owned()));
+    let text = from.as_str().and_then(replace);
+    let value = match &text {
+        // Without quotes, the text is read after the value is in it.
+        Some(text) if from.style() == Style::Plain => scalar(text),
+        Some(text) => Some(Value::String(text)),
+        None => None,
+    };
+    let is_derived = value.is_some() || from.is_derived();
+    let id =
+        assembly.add(parent, key.as_deref(), value.map_or(NewValue::Same, NewValue::Of), from, is_derived)?;
+    for child in from.children() {
+        copy(assembly, Some(id), child, replace)?;
+    }
+    assembly.complete(id);
+    Some(id)
+}
+
+/// The value of a text without quotes; `None` for a text with another meaning than a string that is not read here, such as `1e3`.
+fn scalar(text: &str) -> Option<Value<'_>> {
+    match text {
+        "true" => return Some(Value::Bool(true)),
+        "false" => return Some(Value::Bool(false)),
+        _ => {}
+    }
+    let is_number = text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()) && text != "-";
+    match text.parse::<i64>() {
+        Ok(number) if !text.trim_start_matches('-').starts_with('0') || number == 0 => {
+            Some(Value::Int(number))
+        }
+        _ => {
+            let starts_number =
+                text.starts_with(|char: char| char.is_ascii_digit() || matches!(char, '-' | '+' | '.'));
+            let is_word =
+                !is_number && !(starts_number && text.parse::<f64>().is_ok()) && !WORDS.contains(&text);
+            (is_word && !text.is_empty()).then_some(Value::String(text))
+        }
+    }
+}
+
+/// Texts that YAML reads as something else than a string.
+const WORDS: [&str; 12] =
+    ["null", "Null", "NULL", "~", "yes", "no", "on", "off", "True", "False", "TRUE", "FALSE"];
