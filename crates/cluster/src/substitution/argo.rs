@@ -91,7 +91,7 @@ mod tests {
     use objects::object::Object;
 
     /// The form of docs/operator-manual/applicationset/Generators-List.md of argoproj/argo-cd.
-    const SET: &str = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: karpenter}\nspec:\n  goTemplate: GO\n  generators:\n  - list:\n      elements:\n      - {cluster: dev, url: 'https://1.2.3.4', values: {queue: q1}}\n      - {cluster: prod, url: 'https://2.4.6.8', values: {queue: q2}}\n  template:\n    spec:\n      destination: {server: 'MARKurl}}'}\n      source:\n        chart: karpenter\n        helm:\n          values: |\n            settings:\n              clusterName: MARKcluster}}\n              interruptionQueue: MARKvalues.queue}}\n              other: '{{ .x | quote }}'\n";
+    const SET: &str = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: karpenter}\nspec:\n  goTemplate: GO\n  generators:\n  - list:\n      elements:\n      - {cluster: dev, url: 'https://1.2.3.4', values: {queue: q1}}\n      - {cluster: prod, url: 'https://2.4.6.8', values: {queue: q2}}\n  template:\n    spec:\n      destination: {server: 'MARKurl}}'}\n      source:\n        chart: karpenter\n        helm:\n          values: |\n            settings:\n              clusterName: 'MARKcluster}}'\n              interruptionQueue: 'MARKvalues.queue}}'\n              other: '{{ .x | quote }}'\n";
 
     fn built(text: &str) -> Vec<(String, String)> {
         let files = [File::read("a.yaml", text, READ_OPTIONS)];

@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(
             built[0].1,
             [
-                r#"{"role":"KarpenterNodeRole-dev","tags":{"a":"dev","b":"eu-west-1","c":"${team}","d":"${unknown}","e":"$${cluster_name}"},"kubelet":{"maxPods":110,"eu-west-1":"110"}}"#
+                r#"{"kubelet":{"eu-west-1":"110","maxPods":110},"role":"KarpenterNodeRole-dev","tags":{"a":"dev","b":"eu-west-1","c":"${team}","d":"${unknown}","e":"$${cluster_name}"}}"#
             ]
         );
         assert!(built[1].1[0].contains("KarpenterNodeRole-prod"), "{built:?}");

@@ -306,7 +306,7 @@ spec:
                 .map(|object| format!("{:?} {}", object.form(), object.name()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(forms(text), ["Api karpenter-values", "ChartValues values.yaml"]);
+        assert_eq!(forms(text), ["Api karpenter-values", "ChartValues "]);
         assert_eq!(forms(&text.replace("settings", "image")), ["Api karpenter-values"]);
         assert_eq!(forms(&text.replace("values.yaml", "other.yaml")), ["Api karpenter-values"]);
     }

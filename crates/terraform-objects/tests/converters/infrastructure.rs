@@ -139,9 +139,6 @@ resource "aws_cloudwatch_event_target" "backup" {
     .Resources.this.Properties.EventPattern.detail-type.0 = "EC2 Spot Instance Interruption Warning" @24:45 from "\"${each.value}\""
     .Resources.this.Properties.EventPattern.source.0 = "aws.ec2" @24:17
     .Resources.this.Properties.Targets.0.Arn = "${aws_sqs_queue.karpenter_events.arn}" @30:14 from "aws_sqs_queue.karpenter_events.arn"
-    --- main.tf:24
-    .source.0 = "aws.ec2" @24:17
-    .detail-type.0 = "${each.value}" @24:45
     "#);
 }
 
@@ -215,8 +212,6 @@ module "eks" {
     .Resources.text.Type = "AWS::EKS::Addon" @7:1 from "resource \"aws_eks_addon\" \"text\""
     .Resources.text.Properties.AddonName = "vpc-cni" @8:26
     .Resources.text.Properties.ConfigurationValues.env.ENABLE_POD_ENI = "true" @10:32
-    --- main.tf:10
-    .env.ENABLE_POD_ENI = "true" @10:32
     --- main.tf:17
     .Resources.eks.Type = "AWS::EKS::Addon" @17:1 from "module \"eks\""
     .Resources.eks.Properties.AddonName = "vpc-cni" @21:5
