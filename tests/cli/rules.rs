@@ -178,6 +178,7 @@ fn prints_help_of_a_command_and_version() {
                                    folders. A file that is named is always read
           --render                 Render the Helm charts of the input with the helm on the PATH, and
                                    check their objects at the lines of the templates
+          --no-render              Run no helm, whatever the config file says
           --root <DIR>             Folder in which files outside of the input are read, but not
                                    reported, if a kustomization refers to them [default: the repository
                                    of the kustomization]

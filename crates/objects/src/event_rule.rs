@@ -1,6 +1,6 @@
-//! Rules of Amazon EventBridge that send events to the interruption queue.
+//! Rules of Amazon `EventBridge` that send events to the interruption queue.
 //!
-//! Sources: `AWS::Events::Rule` in the CloudFormation Template Reference; "Event patterns" in the Amazon EventBridge User Guide.
+//! Sources: `AWS::Events::Rule` in the CloudFormation Template Reference; "Event patterns" in the Amazon `EventBridge` User Guide.
 
 use manifest::tree::{Node, items_of};
 use values::placeholder::has_placeholder;
@@ -8,7 +8,7 @@ use values::placeholder::has_placeholder;
 use crate::iam_policy::{Truth, text};
 use crate::object::{Form, Object};
 
-/// Rule of EventBridge in a CloudFormation template or a Terraform configuration.
+/// Rule of `EventBridge` in a CloudFormation template or a Terraform configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct EventRule<'d>(Object<'d>);
 

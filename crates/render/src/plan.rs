@@ -8,7 +8,7 @@ use cluster::Cluster;
 use drift::Effect;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::Document;
-use objects::interruption_queue::CreatedQueue;
+use objects::instance_profile::CreatedProfile;
 use objects::object::{Form, Object};
 use objects::{iam_policy, metric_queries};
 use rule::Phase;
@@ -62,9 +62,15 @@ const INPUTS: [PlanInput; 6] = [
     ("workload", "workloads", |object| object.pod().is_some()),
 ];
 
-/// Whether an object that may hold policies is no queue, and no module, whose policy is not visible.
+/// Whether an object that may hold policies is no module, whose policy is not visible, and no resource of AWS for another purpose, such as a
+/// queue.
 fn holds_no_other(object: Object<'_>) -> bool {
-    object.form() != Form::Module && CreatedQueue::of(object).is_none()
+    let is_of_iam = || object.str_at(&["Type"]).is_some_and(|kind| kind.starts_with("AWS::IAM::"));
+    match object.form() {
+        Form::Module => false,
+        Form::StackResource => is_of_iam() && CreatedProfile::of(object).is_none(),
+        _ => true,
+    }
 }
 
 impl<'r> UpgradePlan<'r> {

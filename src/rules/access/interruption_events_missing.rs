@@ -181,7 +181,7 @@ fn is_other_resource(target: &str) -> bool {
     inner.starts_with("aws_") && !inner.contains('[')
 }
 
-/// The rules of EventBridge in the input.
+/// The rules of `EventBridge` in the input.
 struct EventRules;
 
 impl Index for EventRules {

@@ -107,7 +107,7 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
 }
 
 /// The members of an object that are texts without variables.
-fn texts<'d>(data: Node<'d>) -> impl Iterator<Item = (&'d str, &'d str)> {
+fn texts(data: Node<'_>) -> impl Iterator<Item = (&str, &str)> {
     let members = members_of(Some(data)).filter_map(|(key, node)| Some((key, node.as_str()?)));
     members.filter(|(_, text)| !text.contains("${"))
 }

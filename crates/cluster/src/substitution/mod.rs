@@ -67,15 +67,12 @@ impl Writer {
             if !root.tree().is_assembled() {
                 return BuiltObject { origin, outcome: BuildOutcome::Unchanged, unresolved };
             }
-            match self.copied(root) {
-                Some(tree) => {
-                    BuiltObject { origin, outcome: BuildOutcome::Changed(Box::new(tree)), unresolved }
-                }
-                None => {
-                    let unresolved = Some("the objects of the builds are too large".to_owned());
-                    BuiltObject { origin, outcome: BuildOutcome::Unchanged, unresolved }
-                }
-            }
+            let outcome = self.copied(root).map(|tree| BuildOutcome::Changed(Box::new(tree)));
+            let unresolved = match outcome {
+                Some(_) => unresolved,
+                None => Some("the objects of the builds are too large".to_owned()),
+            };
+            BuiltObject { origin, outcome: outcome.unwrap_or(BuildOutcome::Unchanged), unresolved }
         };
         Overlay { name, objects: objects.into_iter().map(built).collect() }
     }
@@ -119,24 +116,17 @@ fn copy(
 
 /// The value of a text without quotes; `None` for a text with another meaning than a string that is not read here, such as `1e3`.
 fn scalar(text: &str) -> Option<Value<'_>> {
-    match text {
-        "true" => return Some(Value::Bool(true)),
-        "false" => return Some(Value::Bool(false)),
-        _ => {}
+    if let Ok(known) = text.parse::<bool>() {
+        return Some(Value::Bool(known));
     }
-    let is_number = text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()) && text != "-";
-    match text.parse::<i64>() {
-        Ok(number) if !text.trim_start_matches('-').starts_with('0') || number == 0 => {
-            Some(Value::Int(number))
-        }
-        _ => {
-            let starts_number =
-                text.starts_with(|char: char| char.is_ascii_digit() || matches!(char, '-' | '+' | '.'));
-            let is_word =
-                !is_number && !(starts_number && text.parse::<f64>().is_ok()) && !WORDS.contains(&text);
-            (is_word && !text.is_empty()).then_some(Value::String(text))
-        }
+    let digits = text.trim_start_matches('-');
+    if let Ok(number) = text.parse::<i64>() {
+        // YAML reads other numbers with a zero at the start as octal.
+        return (digits == "0" || !digits.starts_with(['0', '+'])).then_some(Value::Int(number));
     }
+    let may_be_number = text.parse::<f64>().is_ok() || digits.starts_with(|char: char| char.is_ascii_digit());
+    let is_word = !text.is_empty() && !may_be_number && !WORDS.contains(&text);
+    is_word.then_some(Value::String(text))
 }
 
 /// Texts that YAML reads as something else than a string.

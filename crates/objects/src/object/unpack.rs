@@ -130,7 +130,7 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
 /// Source: "Values references" in docs/spec/v2/helmreleases.md of fluxcd/helm-controller: the default key is `values.yaml`.
 fn values_in_config_map(config_map: Object<'_>) -> impl Iterator<Item = Object<'_>> {
     let values = config_map.at(&["data", "values.yaml"]).and_then(Node::embedded);
-    let values = values.into_iter().flat_map(chart::values_in);
+    let values = values.into_iter().filter_map(chart::values_in);
     values.map(|values| Object::of_form(values, Form::ChartValues))
 }
 

@@ -1,4 +1,4 @@
-//! Rules of Amazon EventBridge that send events to a queue, as resources of a CloudFormation template, which `objects` reads.
+//! Rules of Amazon `EventBridge` that send events to a queue, as resources of a CloudFormation template, which `objects` reads.
 //!
 //! Source: `cloudwatch_event_rule.html.markdown` and `cloudwatch_event_target.html.markdown` in website/docs/r of
 //! hashicorp/terraform-provider-aws at v6.0.0; `AWS::Events::Rule` in the CloudFormation Template Reference.
