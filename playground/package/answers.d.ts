@@ -63,7 +63,7 @@ export type Settings = {
   exceptions?: Exception[];
   /** Files and folders that the search of a folder leaves out, as patterns of an ignore file in the config file's folder. A file that is named on the command line is still checked, unless `--force-exclude` is given. On the command line only. */
   exclude?: string[];
-  /** Whether the Helm charts of the input are rendered with the helm on the PATH. On the command line only. */
+  /** Whether the Helm charts of the input are rendered with the helm on the PATH. `--no-render` refuses it. On the command line only. */
   render?: boolean;
   /** Settings for the files that match one of the paths. Paths are patterns of an ignore file in the config file's folder. On the command line only. */
   overrides?: Override[];

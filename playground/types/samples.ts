@@ -788,84 +788,84 @@ export const rules: Rule[] = [
     "enabled": "default",
     "family": "disruption",
     "fix": "none",
-    "name": "do-not-disrupt-pins-node-forever",
+    "name": "do-not-disrupt-duration",
     "severity": "warning",
-    "since": "1.0",
-    "summary": "a protected pod keeps its expired node forever, beside the replacement of the node",
+    "since": "1.12",
+    "summary": "a duration in `karpenter.sh/do-not-disrupt` starts or stops protecting pods",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/do-not-disrupt-pins-node-forever"
+    "url": "https://karpwarden.github.io/karpwarden/rules/do-not-disrupt-duration"
   },
   {
     "caughtBy": "nobody",
-    "enabled": "default",
+    "enabled": "opt-in",
     "family": "capacity",
     "fix": "none",
-    "name": "gpu-pod-without-request",
-    "severity": "warning",
+    "name": "equal-weight-overlap",
+    "severity": "info",
     "since": "1.0",
-    "summary": "a pod selects nodes with GPUs but requests no GPU",
+    "summary": "the names of two NodePools of equal weight decide which of them launches nodes",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/gpu-pod-without-request"
+    "url": "https://karpwarden.github.io/karpwarden/rules/equal-weight-overlap"
   },
   {
     "caughtBy": "nobody",
     "enabled": "default",
     "family": "access",
     "fix": "none",
-    "name": "iam-delete-unscoped",
-    "severity": "warning",
-    "since": "1.0",
-    "summary": "the controller may terminate instances of every cluster in the account",
+    "name": "helm-options-exclusive",
+    "severity": "error",
+    "since": "1.15",
+    "summary": "two Helm values exclude each other",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/iam-delete-unscoped"
+    "url": "https://karpwarden.github.io/karpwarden/rules/helm-options-exclusive"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "cluster-state-not-synced",
+    "name": "budget-unreadable",
     "severity": "error",
     "since": "1.0",
-    "summary": "the controller waits for its cluster state to become complete",
+    "summary": "the schedule of a disruption budget is invalid",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/cluster-state-not-synced"
+    "url": "https://karpwarden.github.io/karpwarden/rules/budget-unreadable"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "kubernetes-not-supported",
+    "name": "kubelet-expression-refused",
+    "severity": "error",
+    "since": "1.15",
+    "summary": "Karpenter refuses an expression in the kubelet settings",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/kubelet-expression-refused"
+  },
+  {
+    "caughtBy": "nobody",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "object-not-ready",
     "severity": "error",
     "since": "1.0",
-    "summary": "the Karpenter release does not support the Kubernetes version",
+    "summary": "a NodePool, node class or NodeClaim is not ready, for a reason that only its status tells",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/kubernetes-not-supported"
+    "url": "https://karpwarden.github.io/karpwarden/rules/object-not-ready"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "pod-addresses-used-up",
+    "name": "volume-claim-unusable",
     "severity": "error",
     "since": "1.0",
-    "summary": "pods get no IP address",
+    "summary": "Karpenter cannot look up the volume of a pod",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/pod-addresses-used-up"
-  },
-  {
-    "caughtBy": "controller",
-    "enabled": "default",
-    "family": "symptoms",
-    "fix": "none",
-    "name": "zonal-shift-unavailable",
-    "severity": "error",
-    "since": "1.12",
-    "summary": "the cluster is not registered for zonal shift",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/zonal-shift-unavailable"
+    "url": "https://karpwarden.github.io/karpwarden/rules/volume-claim-unusable"
   }
 ];
 
