@@ -1,7 +1,7 @@
 //! Tags by which EC2NodeClasses find subnets and security groups, as resources of a CloudFormation template, which `objects` reads.
 //!
 //! Sources: `subnet.html.markdown`, `security_group.html.markdown` and `ec2_tag.html.markdown` in website/docs/r of
-//! hashicorp/terraform-provider-aws at v6.0.0; main.tf of terraform-aws-modules/terraform-aws-vpc at v6.6.0; main.tf and node_groups.tf of
+//! hashicorp/terraform-provider-aws at v6.0.0; main.tf of terraform-aws-modules/terraform-aws-vpc at v6.6.0; `main.tf` and `node_groups.tf` of
 //! terraform-aws-modules/terraform-aws-eks at v20.37.2 and v21.9.0.
 
 use objects::network_tags::{DISCOVERY, SECURITY_GROUP, SUBNET};
@@ -69,7 +69,8 @@ fn reference(value: Option<&EvaluatedValue>) -> &str {
 pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<DocumentDraft> {
     let mut drafts = Vec::new();
     let is_vpc = source.contains(VPC);
-    if !is_vpc && !(source.contains(EKS) && !source.contains("aws//")) {
+    let is_eks = source.contains(EKS) && !source.contains("aws//");
+    if !is_vpc && !is_eks {
         return drafts;
     }
     for attribute in module.block.body.attributes.iter().filter(|attribute| !attribute.value.is_null()) {
