@@ -64,6 +64,7 @@ pub(crate) struct TargetFlags {
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to look for")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ChoiceFlags {
     /// Config file [default: the nearest karpwarden.yaml in this folder or a parent folder].
     #[arg(long, value_name = "FILE")]

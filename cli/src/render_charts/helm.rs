@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Time that helm may take for a chart.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Bytes that helm may print for a chart.
 const MAX_OUTPUT: u64 = 64 << 20;
 /// Bytes of standard error that are kept.
