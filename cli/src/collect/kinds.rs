@@ -108,8 +108,9 @@ mod tests {
     use super::*;
 
     /// Kinds that rules read and the snapshot lacks, with the reason.
-    const NOT_COLLECTED: [(&str, &str); 6] = [
+    const NOT_COLLECTED: [(&str, &str); 7] = [
         ("AccessEntry", "an object of an operator, which often runs in another cluster"),
+        ("Addon", "an object of an operator, which often runs in another cluster"),
         ("ClusterConfig", "a file of eksctl, which no API server has"),
         ("ConfigMap", "may contain anything"),
         (
