@@ -681,6 +681,7 @@ resource "kubectl_manifest" "class" {
 
 onPage('files of Terraform that are dropped together are one configuration', async (page) => {
   await drop(page, CONFIGURATION);
+  await opened(page, CONFIGURATION.at(-1).name);
   await page.locator('.finding .rule', { hasText: 'instance-profile-is-arn' }).waitFor();
   assert.match(await page.locator('.finding').textContent(), /class\.yaml\.tftpl/);
   assert.equal(await page.locator('.unread').count(), 0);
