@@ -17,10 +17,11 @@ use rule::settings::Settings;
 const SPELLINGS: [&str; 3] = ["${X}", "{{ .Values.x }}", "REPLACE_ME"];
 
 /// Rules whose findings at a value are true whatever the value is, each with the reason.
-const TRUE_ANYWAY: [(&str, &str); 5] = [
+const TRUE_ANYWAY: [(&str, &str); 6] = [
     ("api-required", "the finding is about a field that is missing beside the value"),
     ("two-controllers", "the finding is about the object and sits at its name"),
     ("storageclass-immediate", "the finding is about the object and sits at its name"),
+    ("interruption-events-missing", "the finding is about the queue and sits at its name"),
     ("selector-not-cluster-specific", "the finding is about the key of the tag"),
     ("iam-delete-unscoped", "an action that is not known may be the action that deletes"),
 ];

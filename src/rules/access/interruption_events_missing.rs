@@ -135,9 +135,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         .iter()
         .map(|event| format!("`{}` of the source `{}`", event.detail_type, event.source))
         .collect();
-    // A placeholder is no mistake.
-    let name = queue.name().filter(|name| name.as_str().is_some_and(|text| !has_placeholder(text)));
-    let finding = Finding::at(&RULE, name.unwrap_or(queue.node()), message)
+    let finding = Finding::at(&RULE, queue.name().unwrap_or(queue.node()), message)
         .severity(severity)
         .help(format!("add a rule with the queue as its target for {}", patterns.join(" and ")));
     let wrong = missing.iter().find_map(|event| {
