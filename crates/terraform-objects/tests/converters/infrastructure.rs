@@ -171,7 +171,7 @@ resource "aws_iam_instance_profile" "unnamed" {
     "#);
 }
 
-/// The form of "EKS Addon with configuration values" in website/docs/r/eks_addon.html.markdown of hashicorp/terraform-provider-aws.
+/// The form of "EKS Addon with configuration values" in `website/docs/r/eks_addon.html.markdown` of hashicorp/terraform-provider-aws.
 #[test]
 fn settings_of_the_network_plugin_are_read() {
     let text = r#"resource "aws_sqs_queue" "karpenter" {}
