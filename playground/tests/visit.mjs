@@ -40,7 +40,7 @@ function executable() {
 export const launch = () => chromium.launch({ executablePath: executable(), args: FLAGS, headless: true });
 
 /**
- * Opens a page in a context of its own, which shares nothing with others: by default of a new browser, which ends with it. `close` throws
+ * Opens a page in a new context, which shares nothing with others: by default of a new browser, which ends with it. `close` throws
  * if the page requested another origin, violated its content policy, opened a dialog or logged an error.
  */
 export async function visit({ path = '', ...options } = {}) {

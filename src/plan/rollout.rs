@@ -148,7 +148,7 @@ fn cause(reason: &RollReason<'_>, never: bool) -> Option<String> {
     }
 }
 
-/// What makes room: pods that end by themselves, or nodes.
+/// The source of room: pods that end by themselves, or nodes.
 fn ends(pods: &[String]) -> String {
     match pods {
         [] => "other nodes have started or are gone".to_owned(),

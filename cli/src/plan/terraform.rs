@@ -35,7 +35,7 @@ fn trees(file: &File) -> impl Iterator<Item = &Tree> {
     })
 }
 
-/// What a side of a plan shows of a resource, by the place of its address.
+/// A resource on one side of a plan, by the place of its address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ShownBody {
     /// The body is sensitive, or known only later.

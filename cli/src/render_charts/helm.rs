@@ -114,7 +114,7 @@ pub(super) fn template(
     Ok(Rendering { text: output })
 }
 
-/// What a process prints on standard output and standard error, within the bounds.
+/// The text that a process prints on standard output and standard error, within the bounds.
 fn printed(child: &mut Child) -> Result<(String, String), HelmFailure> {
     let deadline = Instant::now() + TIME_LIMIT;
     let output = child.stdout.take().map(|stream| read_aside(stream, MAX_OUTPUT));

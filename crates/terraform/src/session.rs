@@ -151,7 +151,7 @@ impl<'f> EvaluationSession<'f> {
         self.texts.borrow().slice(place).to_owned()
     }
 
-    /// Ends the session, takes its steps from those of the input, and returns its texts.
+    /// Ends the session, subtracts its steps from the input's, and returns its texts.
     pub(crate) fn finish(self) -> Texts {
         self.input.spend(self.steps - self.left.get());
         self.input.forget(self.root);

@@ -24,7 +24,7 @@ pub struct UnresolvedDirective {
     pub placeholder: Span,
     /// The directive.
     pub place: TextPlace,
-    /// What the directive may write: one of these texts, or any text if there are none. A `%{ for }` may write the last one several times.
+    /// The possible results of the directive: one of these texts, or any text if the list is empty. A `%{ for }` may write the last one several times.
     branches: Arc<[EvaluatedText]>,
 }
 
@@ -119,7 +119,7 @@ impl EvaluatedText {
         Some(all.into_iter().map(finished).collect())
     }
 
-    /// The string without places of its own, used at a place.
+    /// A string without places, used at a place.
     fn used_at(&self, place: TextPlace) -> Self {
         let mut builder = TextBuilder::default();
         builder.push_placed(self, place);
@@ -239,7 +239,7 @@ impl TextBuilder {
         self.push(&text.content, place, false);
     }
 
-    /// Adds the placeholder of a directive that may write one of some texts, or any text if there are none.
+    /// Adds the placeholder of a directive that may write one of some texts, or any text if the list is empty.
     pub(crate) fn push_directive(
         &mut self,
         placeholder: &str,

@@ -119,7 +119,7 @@ function documentEdits(
   });
 }
 
-/** What changing the field at a position does to nodes, and the pages of the rules with findings there. */
+/** The effect on nodes of changing the field at a position, and the pages of the rules with findings there. */
 export function hover(document: Checkable, position: Position, engine: Engine): Hover | null {
   const { name, text } = document;
   const lines = new Lines(text);

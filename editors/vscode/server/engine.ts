@@ -11,7 +11,7 @@ import type {
   SourceFile,
 } from '../../../playground/package/answers';
 
-/** What the extension sends first: the module and the pages of the rules as JSON. */
+/** The first message of the extension: the module and the pages of the rules as JSON. */
 export interface EngineParts {
   module: Uint8Array<ArrayBuffer>;
   rules: string;
@@ -22,10 +22,10 @@ export interface Engine {
   check(files: readonly SourceFile[], settings: Settings): Report;
   /** The mistakes in a `karpwarden.yaml`, or the settings. */
   settings(text: string): CheckedSettings;
-  /** What changing the field at an offset of the file does to nodes; null if there is no field of Karpenter. */
+  /** The effect on nodes of changing the field at an offset of the file; null if it is no field of Karpenter. */
   field(file: SourceFile, offset: number): DescribedField | null;
   documents(file: SourceFile): ListedObject[];
-  /** The page of a rule as Markdown; undefined if there is none. */
+  /** The page of a rule as Markdown; undefined if the rule is unknown. */
   explain(rule: string): string | undefined;
 }
 

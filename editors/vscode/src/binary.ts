@@ -11,7 +11,7 @@ export interface Search {
   isExecutable: (file: string) => boolean;
 }
 
-/** Returns the path of the command line; undefined if there is none. A wanted one is not checked: its absence is an error to show. */
+/** Returns the path of the command line; undefined if it is not installed. A wanted one is not checked: its absence is an error to show. */
 export function findBinary({ wanted, path, extension, platform, isExecutable }: Search): string | undefined {
   if (wanted) return wanted;
   const [separator, slash, name] = platform === 'win32' ? [';', '\\', 'karpwarden.exe'] : [':', '/', 'karpwarden'];

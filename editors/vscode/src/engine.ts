@@ -6,7 +6,7 @@ import type { BaseLanguageClient, LanguageClientOptions } from 'vscode-languagec
 import type { Report } from '../../../playground/package/answers';
 
 export interface Engine {
-  /** What answers, in a few words: a path, or the module. */
+  /** The engine in a few words: a path, or the module. */
   readonly title: string;
   readonly client: BaseLanguageClient;
   /** Checks a folder; null if its settings have mistakes, or if it does not mention Karpenter. */
@@ -14,7 +14,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** What differs between the desktop and a browser. */
+/** The differences between the desktop and a browser. */
 export interface Platform {
   start(context: ExtensionContext, output: LogOutputChannel): Promise<Engine>;
 }

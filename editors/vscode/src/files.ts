@@ -53,7 +53,7 @@ async function walk(root: Uri): Promise<Uri[]> {
   return found;
 }
 
-/** The files on disk, and the number of those that were left out because there are too many or because they cannot be read. */
+/** The files on disk, and the number of files that were left out because there are too many or because they cannot be read. */
 export async function filesIn(folder: WorkspaceFolder): Promise<{ files: SourceFile[]; omitted: number }> {
   const found = SEARCHABLE.includes(folder.uri.scheme) ? await search(folder) : await walk(folder.uri);
   const read_ = await Promise.all(found.slice(0, MAX_FILES).map((uri) => read(folder, uri)));

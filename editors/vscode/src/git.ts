@@ -25,7 +25,7 @@ interface Change {
 const UNTRACKED = 7;
 
 export interface BaseFiles {
-  /** What the files are: a commit, or the saved texts. */
+  /** The origin of the files: a commit, or the saved texts. */
   title: string;
   files: SourceFile[];
 }
@@ -77,7 +77,7 @@ export async function chooseBase(
   return async (files) => ({ title: ref, files: await filesAt(repository, ref, folder, files) });
 }
 
-/** The files at a commit: those that differ from it are read from Git. */
+/** The files at a commit: Git shows each file that differs from it. */
 async function filesAt(
   repository: Repository,
   ref: string,

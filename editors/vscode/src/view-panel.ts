@@ -35,7 +35,7 @@ const TITLES: Record<ViewName, string> = {
   admission: 'Cluster’s answer',
 };
 
-/** Where the view's files come from. */
+/** The origin of the view's files. */
 interface Subject {
   folder: WorkspaceFolder;
   /** The name of the file that was open when the view was. */

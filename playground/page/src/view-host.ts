@@ -1,4 +1,4 @@
-// What the Admission, Placement, Disruption and Change tabs need of the page around them. The page is an `App`; the VS Code extension
+// The parts of the page that the Admission, Placement, Disruption and Change tabs need. The page is an `App`; the VS Code extension
 // shows the same tabs beside a file.
 
 import type { AdmissionMethods } from './admission-worker.ts';

@@ -7,7 +7,7 @@ use kustomize::{Builds, Origin};
 use manifest::tree::{Node, NodeId};
 use manifest::{Document, File, FileNumber};
 
-use super::{MAX_OVERLAYS, Writer};
+use super::{MAX_OVERLAYS, Writer, with_values};
 
 /// Adds an overlay for each element of the lists: the `ApplicationSet` with the values of the element. What another generator gives, and
 /// templates with more than a name, stay placeholders.
@@ -37,7 +37,7 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
     }
 }
 
-/// The elements of the only generator, if it is a list, and the template is no text of its own.
+/// The elements of the only generator, if it is a list and no text replaces the template.
 fn elements(root: Node<'_>) -> Option<Vec<Node<'_>>> {
     let is_set = root.str_at(&["kind"]) == Some("ApplicationSet")
         && root.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with("argoproj.io/"));
@@ -48,7 +48,7 @@ fn elements(root: Node<'_>) -> Option<Vec<Node<'_>>> {
     (!elements.is_empty()).then_some(elements)
 }
 
-/// The parameters of an element: its texts, and those of the objects in it, with dots between the names.
+/// The parameters of an element: its texts, also in objects, with dots between the names.
 fn parameters(element: Node<'_>) -> Vec<(String, &str)> {
     let mut parameters = Vec::new();
     let mut open = vec![(String::new(), element)];
@@ -66,20 +66,11 @@ fn parameters(element: Node<'_>) -> Vec<(String, &str)> {
 
 /// The text with the values of the parameters that it names.
 fn replaced_in(text: &str, parameters: &[(String, &str)], is_go: bool) -> Option<String> {
-    let (mut rest, mut whole, mut is_changed) = (text, String::new(), false);
-    while let Some(start) = rest.find("{{") {
-        let (before, mark) = rest.split_at_checked(start)?;
-        let (mark, after) = mark.split_at_checked(mark.find("}}")? + "}}".len())?;
-        let inner = mark.get(2..mark.len() - 2)?.trim();
-        let name = if is_go { inner.strip_prefix('.') } else { Some(inner) };
-        let value = name.and_then(|name| parameters.iter().find(|(known, _)| known == name));
-        whole.push_str(before);
-        whole.push_str(value.map_or(mark, |(_, value)| value));
-        is_changed |= value.is_some();
-        rest = after;
-    }
-    whole.push_str(rest);
-    is_changed.then_some(whole)
+    with_values(text, ["{{", "}}"], |inner| {
+        let inner = inner.trim();
+        let name = if is_go { inner.strip_prefix('.')? } else { inner };
+        parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    })
 }
 
 #[cfg(test)]

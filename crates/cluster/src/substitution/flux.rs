@@ -8,7 +8,7 @@ use kustomize::{BuildOutcome, Builds, Origin, Overlay};
 use manifest::tree::{Node, NodeId, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
-use super::{MAX_OVERLAYS, Writer};
+use super::{MAX_OVERLAYS, Writer, with_values};
 
 /// Label or annotation of an object whose variables Flux leaves as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -188,25 +188,14 @@ fn replaced_in(text: &str, variables: &BTreeMap<&str, &str>) -> Option<String> {
     if !text.contains("${") || text.contains("$${") {
         return None;
     }
-    let (mut rest, mut whole, mut is_changed) = (text, String::new(), false);
-    while let Some(start) = rest.find("${") {
-        let (before, mark) = rest.split_at_checked(start)?;
-        let end = mark.find('}')? + 1;
-        let (mark, after) = mark.split_at_checked(end)?;
-        let inner = mark.get("${".len()..mark.len() - 1)?;
+    with_values(text, ["${", "}"], |inner| {
         let length =
             inner.find(|char: char| !(char.is_ascii_alphanumeric() || char == '_')).unwrap_or(inner.len());
         let (name, operation) = inner.split_at_checked(length)?;
         let has_default = [":=", ":-", "=", "-"].iter().any(|start| operation.starts_with(start));
-        let value =
-            variables.get(name).filter(|value| operation.is_empty() || (has_default && !value.is_empty()));
-        whole.push_str(before);
-        whole.push_str(value.copied().unwrap_or(mark));
-        is_changed |= value.is_some();
-        rest = after;
-    }
-    whole.push_str(rest);
-    is_changed.then_some(whole)
+        let is_used = |value: &&str| operation.is_empty() || (has_default && !value.is_empty());
+        variables.get(name).copied().filter(is_used)
+    })
 }
 
 #[cfg(test)]

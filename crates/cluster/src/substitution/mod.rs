@@ -24,6 +24,29 @@ pub(crate) fn add(builds: &mut Builds, files: &[File], limits: &Limits) {
 /// Replaces variables in a text. `None` if no variable in it has a known value.
 type Replace<'r> = &'r dyn Fn(&str) -> Option<String>;
 
+/// The text with a value for each mark whose name has one, such as `${cluster}`. `None` if no name has one, or a mark does not end.
+fn with_values<'v>(
+    text: &str,
+    [open, close]: [&str; 2],
+    value: impl Fn(&str) -> Option<&'v str>,
+) -> Option<String> {
+    let (mut rest, mut whole, mut is_changed) = (text, String::new(), false);
+    while let Some((before, after)) = rest.split_once(open) {
+        let (inner, after) = after.split_once(close)?;
+        whole.push_str(before);
+        match value(inner) {
+            Some(value) => {
+                whole.push_str(value);
+                is_changed = true;
+            }
+            None => whole.extend([open, inner, close]),
+        }
+        rest = after;
+    }
+    whole.push_str(rest);
+    is_changed.then_some(whole)
+}
+
 /// Writer of objects with values in the place of variables, with a bound on all of them.
 struct Writer {
     /// Number of nodes that may still be written.

@@ -291,7 +291,7 @@ impl<'d> Base<'d> {
         self.numbered(occupied)
     }
 
-    /// A node with a slot of its own.
+    /// Gives a node the next slot.
     fn numbered(&mut self, occupied: OccupiedNode<'d>) -> BaseNode<'d> {
         let slot = NodeSlot::from_position(self.slots);
         self.slots += 1;

@@ -232,7 +232,7 @@ fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
     value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))
 }
 
-/// The object that `jsonencode` writes, or that stands in a here-document, a file or a template.
+/// The object that `jsonencode` writes, or that is in a here-document, a file or a template.
 fn read_object(value: &EvaluatedValue) -> Option<EvaluatedValue> {
     let text = text_of(value)?;
     let object = text.encoded().cloned().or_else(|| decode_yaml(text, value.place))?;

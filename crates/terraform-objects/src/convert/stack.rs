@@ -42,7 +42,7 @@ const QUEUE: StackResource = ("AWS::SQS::Queue", &[("name", "QueueName")]);
 const INSTANCE_PROFILE: StackResource =
     ("AWS::IAM::InstanceProfile", &[("name", "InstanceProfileName"), ("path", "Path")]);
 
-/// `aws_iam_instance_profile`. If the role is a resource of the same module with a name, the name stands for the reference.
+/// `aws_iam_instance_profile`. If the role is a resource of the same module with a name, the name replaces the reference.
 pub(super) fn aws_iam_instance_profile(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     let (kind, names) = &INSTANCE_PROFILE;
     let mut properties = properties(resource, names);

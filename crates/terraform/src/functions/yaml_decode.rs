@@ -1,6 +1,6 @@
 //! `yamldecode`.
 //!
-//! Reference: zclconf/go-cty-yaml `decode.go` and `resolve.go`. The syntax is that of go-yaml v2, which the crate `manifest` reads.
+//! Reference: zclconf/go-cty-yaml `decode.go` and `resolve.go`. The crate `manifest` reads the syntax of go-yaml v2.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ fn placed(node: Node<'_>, string: &str, text: &EvaluatedText, at: TextPlace) -> 
     }
 }
 
-/// Whether a tag stands before a node.
+/// Whether a node has a tag.
 fn is_tagged(node: Node<'_>) -> bool {
     let before = node.source().text().get(..node.span().start).unwrap_or_default();
     let line = before.trim_end_matches(' ').rsplit('\n').next().unwrap_or_default();

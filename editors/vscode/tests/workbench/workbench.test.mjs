@@ -72,7 +72,7 @@ async function inWorkbench(settings, viewport, run) {
   page.setDefaultTimeout(30_000);
   const errors = [];
   page.on('pageerror', (error) => errors.push(error.message));
-  // What a content policy refuses is an error of the console.
+  // A refusal by the content policy is an error of the console.
   page.on('console', (line) => /Refused to|Content Security Policy/.test(line.text()) && errors.push(line.text()));
   const requests = [];
   page.on('request', (request) => requests.push(new URL(request.url())));
