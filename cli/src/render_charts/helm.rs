@@ -84,6 +84,10 @@ pub(super) fn template(
     values: Option<&Path>,
     kubernetes_minor: Option<u8>,
 ) -> Result<Rendering, HelmFailure> {
+    if values.is_some_and(|path| path.to_string_lossy().contains([',', '"'])) {
+        let reason = "`--values` takes a path with a comma or a quotation mark for several files";
+        return Err(HelmFailure::Refused(reason.to_owned()));
+    }
     let mut command = Command::new("helm");
     // A name with the form of an option would be one.
     let name = if is_release_name(name) { name } else { "release" };

@@ -36,6 +36,11 @@ impl<'d> CreatedProfile<'d> {
     pub fn role(self) -> Option<Node<'d>> {
         items_of(self.0.at(&["Properties", "Roles"])).next()
     }
+
+    /// The name of its role. `${}` encloses what CloudFormation or Terraform fills in.
+    pub fn role_name(self) -> Option<String> {
+        self.role().map(text)
+    }
 }
 
 /// Whether a resource of a CloudFormation template is an instance profile.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::Kind;
 use manifest::tree::{Children, Node, items_of};
+use values::placeholder::has_placeholder;
 
 use crate::eksctl::EksctlKarpenter;
 use crate::iam_policy::text;
@@ -191,7 +192,13 @@ impl<'d> NodeAccess<'d> {
 /// The roles of the instance profiles that the input creates, by the name of the profile.
 fn roles_of_profiles<'d>(objects: &[Object<'d>]) -> BTreeMap<String, &'d str> {
     let profiles = objects.iter().filter_map(|object| CreatedProfile::of(*object));
-    profiles.filter_map(|profile| Some((profile.name()?, profile.role()?.as_str()?))).collect()
+    let role_of = |profile: CreatedProfile<'d>| {
+        let role = profile.role()?;
+        // A reference to a role is not its name.
+        let name = role.as_str().filter(|name| text(role) == *name && !has_placeholder(name))?;
+        Some((profile.name()?, name))
+    };
+    profiles.filter_map(role_of).collect()
 }
 
 /// The types of access entries with which EC2 instances that Karpenter launches do not join.

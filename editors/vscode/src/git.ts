@@ -4,6 +4,7 @@ import { Uri, type WorkspaceFolder, extensions, window, workspace } from 'vscode
 
 import type { SourceFile } from '../../../playground/package/answers';
 import { filesIn, nameIn, uriIn } from './files.ts';
+import { NAMES } from './limits.ts';
 
 /** The part of the API of the extension vscode.git, version 1, that is used here. */
 interface GitExtension {
@@ -97,9 +98,9 @@ async function filesAt(
     if (document.isDirty && workspace.getWorkspaceFolder(document.uri) === folder)
       changed.add(nameIn(folder, document.uri));
   }
-  const isKnown = (name: string) => files.some((file) => file.name === name);
-  // A deleted file counts if it is a manifest by its name.
-  const names = [...changed].filter((name) => isKnown(name) || /\.(ya?ml|json|tf|tofu)$/.test(name));
+  const known = new Set(files.map(({ name }) => name));
+  // A deleted file counts by its name.
+  const names = [...changed].filter((name) => known.has(name) || NAMES.test(name));
   const old = await Promise.all(
     names.map(async (name): Promise<SourceFile[]> => {
       // A file that the commit does not have.

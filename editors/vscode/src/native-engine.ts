@@ -30,7 +30,8 @@ export async function startNativeEngine(command: string, output: LogOutputChanne
 /** Checks a folder; null if its settings have mistakes, which the server shows in that file. */
 async function reportOf(command: string, folder: string): Promise<Report | null> {
   const options = { cwd: folder, maxBuffer: MAX_REPORT };
-  const stdout = await run(command, ['check', '--format', 'json', '.'], options).then(
+  // The settings of the folder could ask for helm, which the user did not start.
+  const stdout = await run(command, ['check', '--no-render', '--format', 'json', '.'], options).then(
     (done) => done.stdout,
     // An exit status other than 0 is the rule if there are findings.
     (failed: { stdout?: string }) => failed.stdout ?? '',

@@ -35,6 +35,8 @@ test('the setting wins over the PATH, and the PATH over the extension', () => {
 });
 
 test('no program of the working folder is started', () => {
+  for (const wanted of ['karpwarden', './karpwarden', 'bin/karpwarden'])
+    assert.throws(() => search({ wanted, isExecutable: () => true }), /absolute/);
   assert.equal(
     search({ path: ':.:bin:./x', isExecutable: only('/karpwarden', './karpwarden', 'bin/karpwarden') }),
     undefined,

@@ -243,7 +243,7 @@ fn not_mapped<'d>(
         "map the role to the user `{USER_NAME}` and the groups `{}`, or create an access entry of type `EC2_LINUX`",
         GROUPS.join("` and `")
     ));
-    Some(finding.related(Place::value(class.role()?), "the role of these nodes"))
+    Some(finding.related(Place::value(class.role().or(class.instance_profile())?), "the role of these nodes"))
 }
 
 #[cfg(test)]
@@ -279,6 +279,24 @@ spec:
   amiSelectorTerms: [{{alias: {alias}}}]
 "
         )
+    }
+
+    /// A node class with an instance profile, and the profile with its role.
+    fn with_profile(role: &str) -> String {
+        let profile = format!(
+            "---\nResources:\n  kp: {{Type: 'AWS::IAM::InstanceProfile', Properties: {{InstanceProfileName: kp, Roles: [{role}]}}}}\n"
+        );
+        profile + &class("x", "al2023@latest").replace("role: x", "instanceProfile: kp")
+    }
+
+    #[test]
+    fn the_role_of_an_instance_profile_counts_and_a_reference_to_a_role_is_no_name() {
+        let others = aws_auth("arn:aws:iam::111122223333:role/other-nodes", NODE, BOTH);
+        assert!(findings(&RULE, &(others.clone() + &with_profile("nodes"))).contains("has the role `nodes`"));
+        silent(&RULE, &(aws_auth(ARN, NODE, BOTH) + &with_profile("nodes")));
+        for reference in ["!Ref KarpenterNodeRole", "'${NodeRole}'"] {
+            silent(&RULE, &(others.clone() + &with_profile(reference)));
+        }
     }
 
     const BOTH: &str = "'system:bootstrappers', 'system:nodes'";

@@ -3,7 +3,7 @@ use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
-use objects::chart_values;
+use objects::chart_values::{self, ChartValues};
 use objects::controller::Controller;
 use objects::node_access::CLUSTER_CONFIG;
 use objects::node_group::{NodeGroup, is_of_node_group};
@@ -15,6 +15,9 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use scheduling::taints::{PoolTaint, Toleration};
 use values::placeholder::has_placeholder;
+
+use crate::rules::folders::is_elsewhere;
+use crate::rules::names::is_certainly_other;
 
 rule! {
     /// ## What it does
@@ -78,12 +81,23 @@ const DEFAULT: Toleration<'static> =
     Toleration { key: "CriticalAddonsOnly", operator: "Exists", value: "", effect: "" };
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(groups) = context.inventory.index::<NodeGroups>() else { return };
+    let Some(config) = context.inventory.index::<NodeGroups>() else { return };
+    let groups = &config.groups;
     let Some(first) = groups.first() else { return };
     let controller = Controller::of(object).filter(|controller| controller.certain);
     let pod = controller.and_then(|_| Some(Pod::of(object)?.spec()));
     let is_deployment = pod.is_some();
-    let Some(spec) = pod.or_else(|| chart_values::of_this_cluster(object)?.pod_spec()) else { return };
+    let values = chart_values::of_this_cluster(object).filter(|_| !is_deployment);
+    // Other values may replace these.
+    if values.is_some() && config.has_several_values {
+        return;
+    }
+    let Some(spec) = pod.or_else(|| values?.pod_spec()) else { return };
+    let cluster = values.and_then(ChartValues::cluster_name).and_then(Node::as_str);
+    let is_other = cluster.zip(config.cluster).is_some_and(|(one, other)| is_certainly_other(one, other));
+    if is_other || is_elsewhere(spec.node(), first.node()) {
+        return;
+    }
     if spec.is_for_fargate() || spec.scheduler_name() == Some("fargate-scheduler") {
         return;
     }
@@ -143,14 +157,20 @@ fn place_of(group: NodeGroup<'_>) -> Place<'_> {
     Place::value(group.node().get("name").unwrap_or(group.node()))
 }
 
-/// The node groups of the cluster, if all of them are known: the input has one configuration file of eksctl, with node groups and without
-/// Fargate.
+/// The only configuration file of eksctl in the input, if it shows all nodes outside of Karpenter: it has node groups and no Fargate.
+struct ClusterOfEksctl<'d> {
+    cluster: Option<&'d str>,
+    groups: Vec<NodeGroup<'d>>,
+    /// Whether several documents are values of Karpenter's chart, which may be layers of one release.
+    has_several_values: bool,
+}
+
 struct NodeGroups;
 
 impl Index for NodeGroups {
-    type Value<'d> = Option<Vec<NodeGroup<'d>>>;
+    type Value<'d> = Option<ClusterOfEksctl<'d>>;
 
-    fn compute<'d>(inventory: &Inventory<'d>) -> Option<Vec<NodeGroup<'d>>> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Option<ClusterOfEksctl<'d>> {
         let mut configs = inventory.own().iter().copied().filter(|object| object.is(CLUSTER_CONFIG));
         let config = configs.next().filter(|_| configs.next().is_none())?;
         let groups = NodeGroup::all(config);
@@ -159,14 +179,19 @@ impl Index for NodeGroups {
             && config.at(&["fargateProfiles"]).is_none()
             && config.at(&["autoModeConfig"]).is_none()
             && !groups.iter().any(is_open);
-        is_known.then_some(groups)
+        let values =
+            inventory.own().iter().filter(|object| chart_values::of_this_cluster(**object).is_some());
+        let has_several_values = values.take(2).count() == 2;
+        let cluster = config.str_at(&["metadata", "name"]);
+        is_known.then_some(ClusterOfEksctl { cluster, groups, has_several_values })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, findings_in_files, silent};
+    use rule::settings::Settings;
 
     /// The form of examples/15-managed-nodes.yaml and examples/34-taints.yaml of eksctl-io/eksctl.
     fn config(groups: &str) -> String {
@@ -177,6 +202,20 @@ mod tests {
 
     fn values(spec: &str) -> String {
         format!("settings: {{clusterName: prod, interruptionQueue: prod}}\n{spec}\n")
+    }
+
+    #[test]
+    fn other_clusters_and_layers_of_values_are_not_judged() {
+        let selected = "nodeSelector: {role: karpenter}";
+        silent(&RULE, &(config(SYSTEM) + &values(selected).replace("prod", "dev")));
+        silent(&RULE, &(config(SYSTEM) + &values(selected) + "---\n" + &values("replicas: 2")));
+        let (config, values) = (config(SYSTEM), values(selected));
+        let found = |file: &str| {
+            let files = [("clusters/a/cluster.yaml", config.as_str()), (file, values.as_str())];
+            findings_in_files(&RULE, &files, &Settings::default())
+        };
+        assert!(found("clusters/a/values.yaml").starts_with("warning"));
+        assert_eq!(found("clusters/b/values.yaml"), "");
     }
 
     const SYSTEM: &str = "{name: system, labels: {role: system}}";

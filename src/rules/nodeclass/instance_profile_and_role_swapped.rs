@@ -1,6 +1,11 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
+use objects::iam_policy::text;
 use objects::instance_profile::CreatedProfile;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -79,29 +84,22 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
-    let profiles: Vec<CreatedProfile<'d>> =
-        context.inventory.own().iter().copied().filter_map(CreatedProfile::of).collect();
+    let created = context.inventory.index::<Created>();
     if let Some(node) = class.role() {
-        findings.extend(profile_as_role(node, &profiles));
+        findings.extend(profile_as_role(node, created));
     } else if let Some(node) = class.instance_profile() {
-        findings.extend(role_as_profile(node, &profiles));
+        findings.extend(role_as_profile(node, created));
     }
 }
 
-fn profile_as_role<'d>(node: Node<'d>, profiles: &[CreatedProfile<'d>]) -> Option<Finding<'d>> {
+fn profile_as_role<'d>(node: Node<'d>, created: &Profiles<'d>) -> Option<Finding<'d>> {
     let text = node.as_str()?;
-    let is_named = |profile: &CreatedProfile<'d>| profile.name().as_deref() == Some(text);
-    let is_referred_to = |profile: &CreatedProfile<'d>| {
-        let reference = |output| format!("${{aws_iam_instance_profile.{}.{output}}}", profile.label());
-        text == reference("name") || text == reference("id")
-    };
-    let mut named = profiles.iter().filter(|profile| {
-        is_same_text(text, node, profile) && (is_named(profile) || is_referred_to(profile))
-    });
-    let profile = named.next()?;
+    let profile = created.by_name.get(text)?.iter().find(|profile| is_same_text(text, node, profile))?;
     let role = profile.role()?;
-    let is_other = |name: &str| is_certainly_other(name, role.as_str().unwrap_or(name));
-    if !profile.name().as_deref().is_none_or(is_other) {
+    let (name, role_text) = (profile.name(), profile.role_name()?);
+    let is_other = |name: &str| is_certainly_other(name, &role_text);
+    let may_be_role = name.as_deref().is_some_and(|name| created.roles.may_have(name));
+    if !name.as_deref().is_none_or(is_other) || may_be_role {
         return None;
     }
     let message = format!(
@@ -114,15 +112,12 @@ fn profile_as_role<'d>(node: Node<'d>, profiles: &[CreatedProfile<'d>]) -> Optio
     Some(finding.related(Place::value(role), "the role of the instance profile"))
 }
 
-fn role_as_profile<'d>(node: Node<'d>, profiles: &[CreatedProfile<'d>]) -> Option<Finding<'d>> {
+fn role_as_profile<'d>(node: Node<'d>, created: &Profiles<'d>) -> Option<Finding<'d>> {
     let text = node.as_str()?;
-    if profiles.iter().any(|profile| !profile.name().is_some_and(|name| is_certainly_other(text, &name))) {
+    if created.has_unnamed || created.names.may_have(text) {
         return None;
     }
-    let is_role = |profile: &&CreatedProfile<'d>| {
-        is_same_text(text, node, profile) && profile.role().and_then(Node::as_str) == Some(text)
-    };
-    let profile = profiles.iter().find(is_role)?;
+    let profile = created.by_role.get(text)?.iter().find(|profile| is_same_text(text, node, profile))?;
     let name = profile.name()?;
     let message = format!(
         "`spec.instanceProfile` is the name of a role; the instance profile of this role is called `{name}`, and no node starts with a profile that does not exist"
@@ -130,6 +125,87 @@ fn role_as_profile<'d>(node: Node<'d>, profiles: &[CreatedProfile<'d>]) -> Optio
     let finding = Finding::at(&RULE, node, message);
     let finding = finding.help(format!("write `{name}`, or write the role under `spec.role` instead"));
     Some(finding.related(Place::value(profile.role()?), "the role of the instance profile"))
+}
+
+/// Names that resources of the input have.
+#[derive(Default)]
+struct Names {
+    known: BTreeSet<String>,
+    /// Names with a placeholder.
+    open: BTreeSet<String>,
+}
+
+impl Names {
+    /// Maximum number of different names with a placeholder that are compared.
+    const MAX_OPEN: usize = 16;
+
+    fn extend(&mut self, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            let names = if has_placeholder(&name) { &mut self.open } else { &mut self.known };
+            names.insert(name);
+        }
+    }
+
+    /// Whether a resource may have this name.
+    fn may_have(&self, text: &str) -> bool {
+        let is_open = |name: &String| !is_certainly_other(text, name);
+        self.known.contains(text)
+            || (has_placeholder(text) && !self.known.is_empty())
+            || self.open.len() > Self::MAX_OPEN
+            || self.open.iter().any(is_open)
+    }
+}
+
+/// The instance profiles that the input creates, and the names of its roles.
+#[derive(Default)]
+struct Profiles<'d> {
+    /// By the name, and by the references of Terraform to it.
+    by_name: BTreeMap<String, Vec<CreatedProfile<'d>>>,
+    by_role: BTreeMap<String, Vec<CreatedProfile<'d>>>,
+    names: Names,
+    /// Whether AWS chooses the name of a profile.
+    has_unnamed: bool,
+    roles: Names,
+}
+
+struct Created;
+
+impl Index for Created {
+    type Value<'d> = Profiles<'d>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Profiles<'d> {
+        let mut created = Profiles::default();
+        let mut templates = BTreeSet::new();
+        for object in inventory.own().iter().copied() {
+            created.roles.extend(name_of_role(object.root()));
+            let Some(profile) = CreatedProfile::of(object) else { continue };
+            // Roles without a connection to Karpenter are no objects.
+            if let Some(template) = profile.node().parent()
+                && templates.insert((template.source().name(), template.span().start))
+            {
+                created.roles.extend(template.children().filter_map(name_of_role));
+            }
+            let references = ["name", "id"]
+                .map(|output| format!("${{aws_iam_instance_profile.{}.{output}}}", profile.label()));
+            for name in profile.name().into_iter().chain(references) {
+                created.by_name.entry(name).or_default().push(profile);
+            }
+            if let Some(role) = profile.role_name() {
+                created.by_role.entry(role).or_default().push(profile);
+            }
+            match profile.name() {
+                Some(name) => created.names.extend([name]),
+                None => created.has_unnamed = true,
+            }
+        }
+        created
+    }
+}
+
+/// The name of a role that the input creates, unless AWS chooses it.
+fn name_of_role(resource: Node<'_>) -> Option<String> {
+    let is_role = resource.str_at(&["Type"]) == Some("AWS::IAM::Role");
+    resource.at_path(&["Properties", "RoleName"]).filter(|_| is_role).map(text)
 }
 
 /// Whether a text means the same in an EC2NodeClass and beside a profile: a placeholder has one value only within one module of Terraform.
@@ -199,6 +275,12 @@ mod tests {
         silent(&RULE, &(open + &class("instanceProfile: node")));
         // A profile whose name AWS chooses may be the one.
         silent(&RULE, &(profile("Roles: [node]") + &class("instanceProfile: node")));
+        // The input has a role with the name of the profile.
+        for name in ["profile", "'${var.name}'"] {
+            let role =
+                format!("Resources:\n  r: {{Type: 'AWS::IAM::Role', Properties: {{RoleName: {name}}}}}\n");
+            silent(&RULE, &(known.replace("Resources:\n", &role) + &class("role: profile")));
+        }
         let files = [("a/p.yaml", profile(NAMED)), ("b/c.yaml", class("role: '${var.c}-profile'"))];
         let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
         assert_eq!(findings_in_files(&RULE, &files, &Settings::default()), "");

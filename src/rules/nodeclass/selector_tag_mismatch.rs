@@ -93,21 +93,32 @@ const MAX_SHOWN: usize = 3;
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let tags = context.inventory.index::<DiscoveryTags>();
-    for field in [SelectorField::Subnets, SelectorField::SecurityGroups] {
-        for term in class.terms(field).items() {
-            let tag = term.tags().find(|(key, _)| *key == DISCOVERY);
-            findings.extend(tag.and_then(|(_, node)| differs(field, node, tags)));
-        }
+    for field in FIELDS {
+        let Some(values) = tags.of(field) else { continue };
+        let terms = class.terms(field).items().map(|term| term.tags().find(|(key, _)| *key == DISCOVERY));
+        let nodes: Option<Vec<Node<'d>>> = terms.map(|tag| differing(tag?.1, values)).collect();
+        let found = nodes.into_iter().flatten().filter_map(|node| finding(field, node, values));
+        findings.extend(found);
     }
 }
 
-/// The finding about a tag of a selector, if no resource has it with this value.
-fn differs<'d>(field: SelectorField, node: Node<'d>, tags: &KnownTags<'d>) -> Option<Finding<'d>> {
-    let (value, values) = (node.as_str()?, tags.of(field)?);
+const FIELDS: [SelectorField; 2] = [SelectorField::Subnets, SelectorField::SecurityGroups];
+
+/// The value of the tag in a term, if it is known and no resource has it. One term that may find a resource is enough, so a selector is
+/// reported only if this holds for each of its terms.
+fn differing<'d>(node: Node<'d>, values: &BTreeMap<String, Node<'d>>) -> Option<Node<'d>> {
+    let value = node.as_str()?;
     let is_known = !has_placeholder(value) && !value.contains(['*', '?', ',']);
-    if !is_known || values.contains_key(value) {
-        return None;
-    }
+    (is_known && !values.contains_key(value)).then_some(node)
+}
+
+/// The finding about a tag of a selector with a value that no resource has.
+fn finding<'d>(
+    field: SelectorField,
+    node: Node<'d>,
+    values: &BTreeMap<String, Node<'d>>,
+) -> Option<Finding<'d>> {
+    let value = node.as_str()?;
     let what = if field == SelectorField::Subnets { "subnets" } else { "security groups" };
     let shown: Vec<String> = values.keys().take(MAX_SHOWN).map(|known| format!("`{known}`")).collect();
     let message = format!(
@@ -125,13 +136,14 @@ fn differs<'d>(field: SelectorField, node: Node<'d>, tags: &KnownTags<'d>) -> Op
 /// Whether the tag of a selector is reported.
 pub(crate) fn is_reported<'d>(node: Node<'d>, context: &Context<'_, 'd>) -> bool {
     let tags = context.inventory.index::<DiscoveryTags>();
-    let is_in = |field: SelectorField, node: Node<'d>| {
-        let list = node.parent().and_then(Node::parent).and_then(Node::parent);
-        list.is_some_and(|list| list.key() == field.name())
+    let Some(list) = node.parent().and_then(Node::parent).and_then(Node::parent) else { return false };
+    let Some(values) =
+        FIELDS.into_iter().find(|field| field.name() == list.key()).and_then(|field| tags.of(field))
+    else {
+        return false;
     };
-    let fields = [SelectorField::Subnets, SelectorField::SecurityGroups];
-    node.key() == DISCOVERY
-        && fields.into_iter().any(|field| is_in(field, node) && differs(field, node, tags).is_some())
+    let mut terms = list.items().map(|term| term.at_path(&["tags", DISCOVERY]));
+    node.key() == DISCOVERY && terms.all(|tag| tag.is_some_and(|tag| differing(tag, values).is_some()))
 }
 
 /// Values of the tag, each with a place; `None` if no resource has the tag, or if one has a value that is not known.
@@ -230,6 +242,19 @@ mod tests {
                 + "---\n"
                 + &class(SUBNETS, "prod")),
         );
+    }
+
+    #[test]
+    fn one_term_that_may_find_a_resource_is_enough() {
+        let text = |terms: &str| {
+            let class = class(SUBNETS, "dev");
+            tagged("Subnet", PROD) + "---\n" + &class.replace("}}]}", &format!("}}}}, {terms}]}}"))
+        };
+        let tag = |value: &str| format!("{{tags: {{karpenter.sh/discovery: {value}}}}}");
+        for terms in ["{id: subnet-0123456789abcdef0}", "{tags: {Name: a}}", &tag("prod"), &tag("'${x}'")] {
+            silent(&RULE, &text(terms));
+        }
+        assert_eq!(findings(&RULE, &text(&tag("edge"))).matches("warning").count(), 2);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use kustomize::{Builds, Origin};
 use manifest::tree::{Node, NodeId};
 use manifest::{Document, File, FileNumber};
 
-use super::{MAX_OVERLAYS, Writer, with_values};
+use super::{Writer, with_values};
 
 /// Adds an overlay for each element of the lists: the `ApplicationSet` with the values of the element. What another generator gives, and
 /// templates with more than a name, stay placeholders.
@@ -20,17 +20,16 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
             let is_go = root.at_path(&["spec", "goTemplate"]).and_then(Node::as_bool) == Some(true);
             let name = root.str_at(&["metadata", "name"]).unwrap_or_default();
             for (index, element) in elements.into_iter().enumerate() {
-                if builds.overlays.len() >= MAX_OVERLAYS {
-                    return;
-                }
                 let parameters = parameters(element);
                 let replace = |text: &str| replaced_in(text, &parameters, is_go);
                 let origin = Origin { document: number.document(position), root: NodeId::ROOT };
                 let label =
                     ["cluster", "name", "env", "environment"].iter().find_map(|key| element.str_at(&[*key]));
                 let label = label.map_or_else(|| index.to_string(), str::to_owned);
-                let overlay =
-                    writer.overlay(format!("{name} ({label})"), [(origin, Some(root), None)], &replace);
+                let objects = [(origin, Some(root), None)];
+                let Some(overlay) = writer.overlay(format!("{name} ({label})"), objects, &replace) else {
+                    return;
+                };
                 builds.overlays.push(overlay);
             }
         }

@@ -35,7 +35,6 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
         let mut is_built = false;
         for overlay in builds.overlays.iter().filter(|overlay| is_applied(overlay)) {
             is_built = true;
-            replaced.insert(overlay.name.clone());
             let objects = overlay.objects.iter().map(|object| {
                 let root = match &object.outcome {
                     BuildOutcome::Deleted => None,
@@ -45,13 +44,16 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
                 (object.origin, root, object.unresolved.clone())
             });
             let name = format!("{} ({})", overlay.name, one.name);
-            added.push(writer.overlay(name, objects, &replace));
+            if let Some(built) = writer.overlay(name, objects, &replace) {
+                replaced.insert(overlay.name.clone());
+                added.push(built);
+            }
         }
         if !is_built {
             let objects = objects_below(files, one.folder, builds);
             if !objects.is_empty() {
                 let name = format!("{} ({})", one.folder, one.name);
-                added.push(writer.overlay(name, objects, &replace));
+                added.extend(writer.overlay(name, objects, &replace));
             }
         }
     }
@@ -80,10 +82,10 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
     if own.is_empty() {
         return Vec::new();
     }
-    let mut maps = BTreeMap::<&str, Node<'_>>::new();
+    let mut maps = BTreeMap::<&str, Vec<Node<'_>>>::new();
     for root in roots().filter(|root| root.str_at(&["kind"]) == Some("ConfigMap")) {
-        if let Some((name, data)) = root.str_at(&["metadata", "name"]).zip(root.get("data")) {
-            maps.insert(name, data);
+        if let Some(name) = root.str_at(&["metadata", "name"]) {
+            maps.entry(name).or_default().push(root);
         }
     }
     let folders = folders(files);
@@ -93,9 +95,13 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
             let folder = folder_of(path, &folders)?;
             let mut variables = BTreeMap::new();
             for source in items_of(root.at_path(&["spec", "postBuild", "substituteFrom"])) {
-                let map = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
-                variables
-                    .extend(map.and_then(|name| maps.get(name)).into_iter().flat_map(|data| texts(*data)));
+                let name = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
+                let named = name.and_then(|name| maps.get(name)).map_or(&[][..], Vec::as_slice);
+                match map_of(root, named).and_then(|map| map.get("data")) {
+                    Some(data) => variables.extend(texts(data)),
+                    // A source that the input does not show may have other values for the variables so far.
+                    None => variables.clear(),
+                }
             }
             // The variables of the object itself win.
             let own = root.at_path(&["spec", "postBuild", "substitute"]);
@@ -104,6 +110,17 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
             (!variables.is_empty()).then_some(FluxKustomization { name, folder, variables })
         })
         .collect()
+}
+
+/// The `ConfigMap` of a Kustomization among those with its name: the only one in its namespace, else the only one of these in its folder.
+fn map_of<'d>(kustomization: Node<'d>, named: &[Node<'d>]) -> Option<Node<'d>> {
+    let namespace = |root: Node<'d>| root.str_at(&["metadata", "namespace"]);
+    let folder = |root: Node<'d>| root.source().name().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_near =
+        |map: Node<'d>| namespace(map).zip(namespace(kustomization)).is_none_or(|(one, other)| one == other);
+    let only = |found: &mut dyn Iterator<Item = Node<'d>>| found.next().filter(|_| found.next().is_none());
+    let near = || named.iter().copied().filter(|map| is_near(*map));
+    only(&mut near()).or_else(|| only(&mut near().filter(|map| folder(*map) == folder(kustomization))))
 }
 
 /// The members of an object that are texts without variables.
@@ -206,7 +223,7 @@ mod tests {
 
     /// The form of "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and of
     /// infrastructure/base/karpenter-nodepools/default-ec2nc.yaml of Smana/cloud-native-ref.
-    const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: NAME}\nspec:\n  path: ./infrastructure/karpenter\n  postBuild:\n    substitute: {cluster_name: CLUSTER, team: '${other}'}\n    substituteFrom: [{kind: ConfigMap, name: vars}, {kind: Secret, name: keys}]\n";
+    const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: NAME}\nspec:\n  path: ./infrastructure/karpenter\n  postBuild:\n    substitute: {cluster_name: CLUSTER, team: '${other}'}\n    substituteFrom: [{kind: Secret, name: keys}, {kind: ConfigMap, name: vars}]\n";
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: KarpenterNodeRole-${cluster_name}\n  tags: {a: '${cluster_name:=x}', b: '${region}', c: '${team}', d: '${unknown}', e: '$${cluster_name}'}\n  kubelet: {maxPods: ${pods}, '${region}': '${pods}'}\n";
     const VARS: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars}\ndata: {region: eu-west-1, cluster_name: no, pods: '110'}\n";
 
@@ -247,6 +264,32 @@ mod tests {
             ]
         );
         assert!(built[1].1[0].contains("KarpenterNodeRole-prod"), "{built:?}");
+    }
+
+    #[test]
+    fn a_source_that_is_not_certain_gives_no_values() {
+        let flux = FLUX.replace("NAME", "one").replace("CLUSTER", "dev");
+        let class = ("infrastructure/karpenter/class.yaml", CLASS);
+        let region = |flux: &str, maps: &[(&str, &str)]| {
+            let files = [&[("clusters/dev/one.yaml", flux), class], maps].concat();
+            let built = built(&files);
+            ["eu-west-1", "us-east-1"].into_iter().find(|region| built[0].1[0].contains(region))
+        };
+        let other = VARS.replace("eu-west-1", "us-east-1");
+        let (dev, prod) = (("clusters/dev/vars.yaml", VARS), ("clusters/prod/vars.yaml", other.as_str()));
+        assert_eq!(region(&flux, &[prod]), Some("us-east-1"));
+        // Of several with one name, the one beside the Kustomization counts.
+        assert_eq!(region(&flux, &[dev, prod]), Some("eu-west-1"));
+        assert_eq!(region(&flux, &[prod, ("clusters/test/vars.yaml", VARS)]), None);
+        let namespaced = flux.replace("{name: one}", "{name: one, namespace: a}");
+        let elsewhere = VARS.replace("{name: vars}", "{name: vars, namespace: b}");
+        assert_eq!(region(&namespaced, &[("clusters/vars.yaml", &elsewhere)]), None);
+        // The secret may have another value.
+        let last = flux.replace(
+            "{kind: ConfigMap, name: vars}]",
+            "{kind: ConfigMap, name: vars}, {kind: Secret, name: k}]",
+        );
+        assert_eq!(region(&last, &[dev]), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const MAX_OVERLAYS: usize = 100;
 
 /// Adds the overlays of Flux and of Argo CD to the builds of some files.
 pub(crate) fn add(builds: &mut Builds, files: &[File], limits: &Limits) {
-    let mut writer = Writer { nodes: limits.nodes };
+    let mut writer = Writer { nodes: limits.nodes, overlays: MAX_OVERLAYS };
     flux::add(builds, files, &mut writer);
     argo::add(builds, files, &mut writer);
 }
@@ -51,6 +51,8 @@ fn with_values<'v>(
 struct Writer {
     /// Number of nodes that may still be written.
     nodes: usize,
+    /// Number of overlays that may still be written.
+    overlays: usize,
 }
 
 impl Writer {
@@ -73,13 +75,14 @@ impl Writer {
         Some(assembly.finish())
     }
 
-    /// The objects of an overlay: each with its place in the input, its root, and the reason why it is not known for certain.
+    /// An overlay with objects: each with its place in the input, its root, and the reason why it is not known for certain.
     fn overlay<'d>(
         &mut self,
         name: String,
         objects: impl IntoIterator<Item = (Origin, Option<Node<'d>>, Option<String>)>,
         replace: Replace<'_>,
-    ) -> Overlay {
+    ) -> Option<Overlay> {
+        self.overlays = self.overlays.checked_sub(1)?;
         let built = |(origin, root, unresolved): (Origin, Option<Node<'d>>, Option<String>)| {
             let Some(root) = root else {
                 return BuiltObject { origin, outcome: BuildOutcome::Deleted, unresolved };
@@ -97,7 +100,7 @@ impl Writer {
             };
             BuiltObject { origin, outcome: outcome.unwrap_or(BuildOutcome::Unchanged), unresolved }
         };
-        Overlay { name, objects: objects.into_iter().map(built).collect() }
+        Some(Overlay { name, objects: objects.into_iter().map(built).collect() })
     }
 }
 
