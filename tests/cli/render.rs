@@ -145,6 +145,17 @@ fn renders_no_chart_that_could_show_other_files() {
 }
 
 #[test]
+fn helm_gets_no_values_that_it_reads_as_several_files() {
+    let folder = chart(&[("output", &class("a", "nodes"))]);
+    folder.write("x,/Chart.yaml", b"apiVersion: v2\nname: other\nversion: 0.1.0\n");
+    folder.write("x,/values-prod.yaml", b"name: prod\n");
+    let run = check(&folder, &path(&folder), &["--render", "--verbose", "."]);
+    assert!(run.stderr.contains("takes a path with a comma"), "{}", run.stderr);
+    let calls = fs::read_to_string(folder.path("bin/calls")).unwrap();
+    assert!(!calls.contains("x,/values-prod.yaml"), "{calls}");
+}
+
+#[test]
 fn an_old_helm_renders_nothing() {
     let folder = chart(&[]);
     folder
