@@ -9,6 +9,7 @@
 pub mod comparison;
 mod ec2nodeclass;
 mod kubelet_configuration;
+pub mod meaning;
 mod metadata;
 mod node;
 mod nodeclaim;
@@ -23,6 +24,8 @@ pub mod stored;
 
 pub use kubelet_configuration::{BOOTSTRAP_FIELDS, KUBELET_CONFIGURATION, is_kubelet_field};
 pub use metadata::METADATA;
+pub use relations::kubelet::{RESERVABLE, SIGNALS};
+pub use relations::selector_terms::ALIAS_FAMILIES;
 pub use schema::{Constraint, EnumValue, FieldSchema, KindSchema, Limit, Schema, SchemaType};
 
 /// The schemas of all kinds.

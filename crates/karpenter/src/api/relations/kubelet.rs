@@ -19,12 +19,16 @@ pub(in super::super) const EVICTION_SIGNALS: &[Relation] =
 /// `kubeReserved` and `systemReserved`.
 pub(in super::super) const RESERVED: &[Relation] = &[
     always(|checked, violations| {
-        keys_are(checked, &["cpu", "memory", "ephemeral-storage", "pid"], violations);
+        keys_are(checked, &RESERVABLE, violations);
     }),
     always(not_negative),
 ];
 
-const SIGNALS: [&str; 6] = [
+/// The resources that `kubeReserved` and `systemReserved` may have.
+pub const RESERVABLE: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pid"];
+
+/// The signals of eviction.
+pub const SIGNALS: [&str; 6] = [
     "memory.available",
     "nodefs.available",
     "nodefs.inodesFree",

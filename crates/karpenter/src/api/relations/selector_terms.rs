@@ -1,7 +1,9 @@
 //! The terms by which an EC2NodeClass selects AMIs, subnets, security groups and capacity reservations.
 
+use super::super::schema::{EnumValue, value, value_since};
 use super::super::stored::present;
 use super::relation::{CheckedValue, Relation, Violations, always};
+use crate::release::Releases;
 use manifest::tree::Node;
 use values::spelling::nearest;
 
@@ -21,21 +23,21 @@ pub(in super::super) const AMI: &[Relation] = &[
     always(alias_is_the_only_term),
 ];
 
+/// The families of an alias.
+pub const ALIAS_FAMILIES: &[EnumValue] = &[
+    value("al2"),
+    value("al2023"),
+    value("bottlerocket"),
+    value("windows2019"),
+    value("windows2022"),
+    value_since(9, "windows2025"),
+];
+
 /// `spec.amiSelectorTerms[].alias`.
 pub(in super::super) const ALIAS: &[Relation] = &[
     always(alias_has_a_version),
-    always(|checked, violations| {
-        alias_family(checked, &["al2", "al2023", "bottlerocket", "windows2019", "windows2022"], violations);
-    })
-    .until(8),
-    always(|checked, violations| {
-        alias_family(
-            checked,
-            &["al2", "al2023", "bottlerocket", "windows2019", "windows2022", "windows2025"],
-            violations,
-        );
-    })
-    .since(9),
+    always(|checked, violations| alias_family(checked, Releases::until(8), violations)).until(8),
+    always(|checked, violations| alias_family(checked, Releases::since(9), violations)).since(9),
     always(|checked, violations| windows_is_latest(checked, &["windows2019", "windows2022"], violations)),
     always(|checked, violations| windows_is_latest(checked, &["windows2025"], violations)).since(9),
 ];
@@ -214,8 +216,10 @@ fn alias_has_a_version<'d>(checked: CheckedValue<'d>, violations: &mut Violation
     }
 }
 
-fn alias_family<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut Violations<'d>) {
+fn alias_family<'d>(checked: CheckedValue<'d>, releases: Releases, violations: &mut Violations<'d>) {
     let Some(family) = checked.node.as_str().and_then(|text| text.split('@').next()) else { return };
+    let known = ALIAS_FAMILIES.iter().filter(|known| known.releases.meets(releases));
+    let known: Vec<&str> = known.map(|known| known.text).collect();
     if !known.contains(&family) {
         let near = nearest(family, known.iter().copied())
             .map(|near| format!("write `{near}`; "))
@@ -224,7 +228,7 @@ fn alias_family<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut 
             .add(
                 checked.node,
                 format!("the alias has the unknown family `{family}`"),
-                format!("{near}the families are {}", written(known)),
+                format!("{near}the families are {}", written(&known)),
             )
             .says(format!("family is not supported, must be one of the following: '{}'", known.join("', '")));
     }
