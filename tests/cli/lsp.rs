@@ -1,16 +1,14 @@
 //! The language server, as an editor talks to it.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::process::Command;
 
-use language_server::{Message, Notification, Request, Response, from_path};
 use serde_json::{Value, json};
 
+use crate::editor::{Editor, uri};
 use crate::folder::Folder;
 
-const POOL: &str = "apiVersion: karpenter.sh/v1
+pub(crate) const POOL: &str = "apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: a}
 spec:
@@ -19,7 +17,7 @@ spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: clas}
       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
 ";
-const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1
+pub(crate) const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: class}
 spec:
@@ -31,143 +29,6 @@ spec:
 /// The diagnostics of these files: line, column, rule and severity.
 const DANGLING: &str = "6:73 nodeclass-ref-dangling 2";
 const ARN: &str = "4:19 instance-profile-is-arn 1";
-
-/// An editor that has started the language server.
-pub(crate) struct Editor {
-    server: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    requests: i32,
-    /// The diagnostics that the editor shows, by URI.
-    shown: BTreeMap<String, Vec<Value>>,
-    /// The patterns of files that the editor watches.
-    watched: Vec<String>,
-}
-
-impl Editor {
-    /// Starts the server without a message.
-    fn silent() -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
-        command.args(["lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut server = command.spawn().unwrap();
-        let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
-        Self { server, input, output, requests: 0, shown: BTreeMap::new(), watched: Vec::new() }
-    }
-
-    /// Starts the server with the folders of an editor with every ability.
-    pub(crate) fn with_folders(folders: &[&Path]) -> Self {
-        let capabilities = json!({
-            "workspace": {
-                "workspaceEdit": {"documentChanges": true},
-                "didChangeWatchedFiles": {"dynamicRegistration": true},
-            },
-            "textDocument": {"publishDiagnostics": {"relatedInformation": true, "codeDescriptionSupport": true}},
-        });
-        Self::with(&capabilities, folders)
-    }
-
-    /// Starts the server with the abilities and the folders of an editor.
-    fn with(capabilities: &Value, folders: &[&Path]) -> Self {
-        let mut editor = Self::silent();
-        let folders: Vec<Value> = folders.iter().map(|path| json!({"uri": uri(path), "name": "a"})).collect();
-        editor.ask("initialize", &json!({"capabilities": capabilities, "workspaceFolders": folders}));
-        editor.tell("initialized", json!({}));
-        editor
-    }
-
-    fn send(&mut self, message: &Message) {
-        message.write(self.input.as_mut().unwrap()).unwrap();
-    }
-
-    fn tell(&mut self, method: &str, params: Value) {
-        self.send(&Message::Notification(Notification { method: method.to_owned(), params }));
-    }
-
-    /// Sends a request and returns the result, or the error. Takes the diagnostics that come before it.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.requests += 1;
-        let request = Request { id: self.requests.into(), method: method.to_owned(), params: params.clone() };
-        self.send(&Message::Request(request));
-        loop {
-            match Message::read(&mut self.output).unwrap().unwrap() {
-                Message::Response(response) => {
-                    assert_eq!(response.id, self.requests.into());
-                    return response.response_result.unwrap_or_else(|error| json!({"error": error}));
-                }
-                Message::Notification(Notification { method, params }) => {
-                    assert_eq!(method, "textDocument/publishDiagnostics");
-                    let diagnostics = params["diagnostics"].as_array().unwrap().clone();
-                    self.shown.insert(params["uri"].as_str().unwrap().to_owned(), diagnostics);
-                }
-                Message::Request(request) => {
-                    assert_eq!(request.method, "client/registerCapability");
-                    let registration = &request.params["registrations"][0];
-                    assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
-                    let watchers = registration["registerOptions"]["watchers"].as_array().unwrap().iter();
-                    let pattern = |watcher: &Value| watcher["globPattern"].as_str().unwrap().to_owned();
-                    self.watched = watchers.map(pattern).collect();
-                    self.send(&Message::Response(Response::new_ok(request.id, Value::Null)));
-                }
-            }
-        }
-    }
-
-    pub(crate) fn open(&mut self, path: &Path, text: &str) {
-        let document = json!({"uri": uri(path), "languageId": "yaml", "version": 1, "text": text});
-        self.tell("textDocument/didOpen", json!({"textDocument": document}));
-    }
-
-    pub(crate) fn change(&mut self, path: &Path, text: &str) {
-        let document = json!({"uri": uri(path), "version": 2});
-        let change = json!({"textDocument": document, "contentChanges": [{"text": text}]});
-        self.tell("textDocument/didChange", change);
-    }
-
-    /// The code actions of some kinds in a range of a document.
-    pub(crate) fn actions(&mut self, path: &Path, range: &Value, only: &[&str]) -> Value {
-        let context = json!({"diagnostics": [], "only": only});
-        let params = json!({"textDocument": {"uri": uri(path)}, "range": range, "context": context});
-        self.ask("textDocument/codeAction", &params)
-    }
-
-    /// Says that files have changed on disk.
-    pub(crate) fn changed(&mut self, paths: &[&Path]) {
-        let changes: Vec<Value> = paths.iter().map(|path| json!({"uri": uri(path), "type": 2})).collect();
-        self.tell("workspace/didChangeWatchedFiles", json!({"changes": changes}));
-    }
-
-    /// The diagnostics that the editor shows for a file. The server must have sent some, or an empty list.
-    pub(crate) fn diagnostics(&mut self, path: &Path) -> Vec<String> {
-        let uri = uri(path);
-        self.diagnostics_of(&uri)
-    }
-
-    fn diagnostics_of(&mut self, uri: &str) -> Vec<String> {
-        // The server checks before it answers.
-        self.ask(
-            "textDocument/hover",
-            &json!({"textDocument": {"uri": "x:"}, "position": {"line": 0, "character": 0}}),
-        );
-        let shown = self.shown.get(uri).unwrap_or_else(|| panic!("no diagnostics of {uri}")).iter();
-        let line = |diagnostic: &Value| {
-            let start = &diagnostic["range"]["start"];
-            let rule = diagnostic["code"].as_str().or(diagnostic["message"].as_str()).unwrap();
-            format!("{}:{} {rule} {}", start["line"], start["character"], diagnostic["severity"])
-        };
-        shown.map(line).collect()
-    }
-
-    /// Ends the session as the protocol demands. Returns the exit status.
-    fn end(mut self) -> Option<i32> {
-        assert_eq!(self.ask("shutdown", &Value::Null), Value::Null);
-        self.tell("exit", Value::Null);
-        self.server.wait().unwrap().code()
-    }
-}
-
-pub(crate) fn uri(path: &Path) -> String {
-    from_path(path).unwrap().as_str().to_owned()
-}
 
 #[test]
 fn checks_an_open_document_with_the_files_of_its_folder() {
@@ -217,12 +78,13 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     let document = json!({"uri": uri(&class)});
     let page = editor.ask("textDocument/hover", &json!({"textDocument": document, "position": at}));
     let text = page["contents"]["value"].as_str().unwrap();
-    assert!(text.starts_with("**A change of `spec.instanceProfile` replaces every node**"), "{text}");
+    assert!(text.starts_with("**`spec.instanceProfile`**: a string\n"), "{text}");
+    assert!(text.contains("**A change of `spec.instanceProfile` replaces every node**"), "{text}");
     assert!(text.contains("\n---\n\n# instance-profile-is-arn"), "{text}");
     let range = json!({"start": at, "end": at});
     assert_eq!(editor.actions(&class, &range, &["refactor"]), json!([]));
     let actions = editor.actions(&class, &range, &["quickfix"]);
-    let [action] = actions.as_array().unwrap().as_slice() else { panic!("{actions}") };
+    let [action, accept] = actions.as_array().unwrap().as_slice() else { panic!("{actions}") };
     assert_eq!(action["title"], "Fix: write the profile's name (instance-profile-is-arn)");
     assert_eq!((&action["isPreferred"], &action["kind"]), (&json!(true), &json!("quickfix")));
     let change = &action["edit"]["documentChanges"][0];
@@ -232,6 +94,17 @@ fn offers_the_fix_and_the_page_of_a_rule() {
         "range": {"start": {"line": 4, "character": 19}, "end": {"line": 4, "character": 67}},
     });
     assert_eq!(change["edits"], json!([edit]));
+    assert_eq!(accept["title"], "Accept with a comment (instance-profile-is-arn)");
+    let comment = &accept["edit"]["documentChanges"][0]["edits"][0];
+    assert_eq!(comment["newText"], "  # karpwarden: ignore[instance-profile-is-arn] TODO: say why\n");
+    assert_eq!(comment["range"]["start"], json!({"line": 4, "character": 0}));
+    let all = editor.actions(&class, &range, &["source.fixAll"]);
+    assert_eq!(all[0]["title"], "Apply the safe fix of this document");
+    assert_eq!(all[0]["edit"]["documentChanges"][0]["edits"], json!([edit]));
+    let accepted = CLASS
+        .replace("  instanceProfile", &format!("{}  instanceProfile", comment["newText"].as_str().unwrap()));
+    editor.change(&class, &accepted);
+    assert!(editor.diagnostics(&class).is_empty(), "accepted");
     editor.change(&class, &CLASS.replace("arn:aws:iam::111122223333:instance-profile/nodes", "nodes"));
     assert!(editor.diagnostics(&class).is_empty());
 }
@@ -253,8 +126,14 @@ fn says_what_a_change_of_a_field_does() {
     let start =
         u32::try_from(POOL.lines().nth(line as usize).unwrap().find("nodeClassRef").unwrap()).unwrap();
     let answer = hover(line, start + 3);
+    let text = answer["contents"]["value"].as_str().unwrap();
+    let (field, effect) = text.split_once("\n---\n\n").unwrap();
+    assert!(
+        field.starts_with("**`spec.template.spec.nodeClassRef`**: an object, required\n\nThe EC2NodeClass"),
+        "{field}"
+    );
     assert_eq!(
-        answer["contents"]["value"],
+        effect,
         "**A change of `spec.template.spec.nodeClassRef` replaces every node**\n\npart of the hash: changing it replaces every node of this NodePool\n"
     );
     let end = start + 12;
@@ -613,7 +492,7 @@ spec:
 fn mistakes_of_an_editor_get_an_error() {
     let mut editor = Editor::with_folders(&[]);
     let error = |result: &Value| result["error"]["code"].as_i64();
-    assert_eq!(error(&editor.ask("textDocument/definition", &json!({}))), Some(-32601));
+    assert_eq!(error(&editor.ask("textDocument/rename", &json!({}))), Some(-32601));
     assert_eq!(error(&editor.ask("textDocument/hover", &json!({}))), Some(-32602));
     assert_eq!(editor.ask("shutdown", &Value::Null), Value::Null);
     assert_eq!(error(&editor.ask("textDocument/hover", &json!({}))), Some(-32600));

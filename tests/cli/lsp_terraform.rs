@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::folder::Folder;
-use crate::lsp::{Editor, uri};
+use crate::editor::{Editor, uri};
 
 /// A node class whose instance profile is an expression.
 fn class(profile: &str) -> String {

@@ -53,11 +53,11 @@ pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
 pub(super) struct Folder {
     root: Root,
     /// The settings and the files; `None` before they are read for the first time, and after files on disk have changed.
-    contents: Option<Contents>,
+    pub(super) contents: Option<Contents>,
     /// Manifests in the folder that are not its members, because they are excluded or an ignore file lists them.
     left_out: BTreeSet<PathBuf>,
     /// The result of the last check, until something changes.
-    checked: Option<Arc<Checked>>,
+    pub(super) checked: Option<Arc<Checked>>,
     /// Whether a note has said that the folder has more files than the server looks at.
     is_noted: bool,
 }
@@ -70,22 +70,22 @@ struct Root {
 }
 
 /// The settings and the files of a folder.
-struct Contents {
-    settings: Settings,
+pub(super) struct Contents {
+    pub(super) settings: Settings,
     excluded: Patterns,
     config_file: Option<ConfigFile>,
     /// Whether the folder has more files than the server looks at.
     is_cut: bool,
-    members: IdVec<MemberId, Member>,
+    pub(super) members: IdVec<MemberId, FolderMember>,
     /// The members by path, with symbolic links resolved.
-    by_path: BTreeMap<PathBuf, MemberId>,
+    pub(super) by_path: BTreeMap<PathBuf, MemberId>,
     /// The folder from which the names of the files start.
     base: BaseFolder,
     /// The paths of the inputs, and the names of the files that are no inputs, which configurations of Terraform may read.
     options: InputOptions,
     unread: Vec<String>,
     /// The files, in the order of the members, and the texts that pin a version or belong to a chart.
-    cluster: Cluster,
+    pub(super) cluster: Cluster,
 }
 
 /// The settings and the inputs of a folder or a document.
@@ -109,12 +109,12 @@ struct ConfigFile {
 
 ids! {
     /// File of a folder.
-    MemberId;
+    pub(super) MemberId;
 }
 
 /// A file of a folder.
-struct Member {
-    input: InputFile,
+pub(super) struct FolderMember {
+    pub(super) input: InputFile,
     /// The path with symbolic links resolved.
     resolved: PathBuf,
     /// The revision of the editor's text; `None` for the text on disk.
@@ -196,7 +196,7 @@ impl Folder {
         })
     }
 
-    fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
+    pub(super) fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
         open.iter().any(|(path, document)| {
             let is_member = || self.contents.as_ref().is_some_and(|contents| contents.is_member(path));
             self.root.holds(document.path.as_deref().unwrap_or(path), path) || is_member()
@@ -263,8 +263,8 @@ impl Contents {
         };
         if let Some(FolderInputs { config, inputs, pinning, unread }) = contents.inputs(path, unsaved) {
             contents.settings = config.settings;
-            let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
-            let (members, files): (Vec<Member>, _) = read.into_iter().unzip();
+            let read: Vec<(FolderMember, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
+            let (members, files): (Vec<FolderMember>, _) = read.into_iter().unzip();
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
             (contents.base, contents.unread) = (config.base, unread);
             // The texts follow the members, so that a member and its file have the same position.
@@ -330,13 +330,13 @@ impl Contents {
         texts.any(is_known) || (pinning::is_read(path) && pins())
     }
 
-    fn is_member(&self, path: &Path) -> bool {
+    pub(super) fn is_member(&self, path: &Path) -> bool {
         self.by_path.contains_key(path)
     }
 
     /// Whether a member that was never saved is closed.
     fn has_lost_one(&self, open: &OpenByPath<'_>) -> bool {
-        let is_lost = |member: &Member| {
+        let is_lost = |member: &FolderMember| {
             member.revision.is_some() && !open.contains_key(&member.resolved) && !member.resolved.exists()
         };
         self.members.iter().any(is_lost)
@@ -445,7 +445,7 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
 }
 
 /// Reads an input: the text of the editor if it is open there, else the file on disk.
-fn member(input: InputFile, open: &OpenByPath<'_>) -> (Member, File) {
+fn member(input: InputFile, open: &OpenByPath<'_>) -> (FolderMember, File) {
     let limits = Limits::DEFAULT;
     let resolved = input.path().and_then(resolved).unwrap_or_default();
     let document = open.get(&resolved);
@@ -456,7 +456,7 @@ fn member(input: InputFile, open: &OpenByPath<'_>) -> (Member, File) {
     let mentions_karpenter = mentions_karpenter(read.file.source.text().as_bytes());
     let revision = document.map(|document| document.revision);
     let is_saved = resolved.exists();
-    (Member { input, resolved, revision, is_stale: false, is_saved, mentions_karpenter }, read.file)
+    (FolderMember { input, resolved, revision, is_stale: false, is_saved, mentions_karpenter }, read.file)
 }
 
 /// The names of the files that a report names.

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
-use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
+use karpwarden::rule::registry::Registry;
+use karpwarden::values::timestamp::Timestamp;
+use language_server::{Checked, FolderView, OpenDocument, OpenDocuments, Workspace};
 use terraform_objects::is_variables;
 
 use super::folder::{Folder, OpenByPath, watched};
 use crate::config;
+use crate::disruption::clock;
 use crate::form::Color;
 use crate::input::resolved;
 use crate::terminal;
@@ -54,13 +57,15 @@ impl Folders {
     }
 }
 
+impl Folders {
+    fn all(&self) -> impl Iterator<Item = &Folder> {
+        self.outermost.iter().chain(&self.alone)
+    }
+}
+
 impl Workspace for Folders {
     fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
-        let mut documents: Vec<&OpenDocument> = open.iter().collect();
-        // Of several documents of one file, the last change counts.
-        documents.sort_by_key(|document| document.revision);
-        let open: OpenByPath<'_> =
-            documents.into_iter().map(|document| (path_of_document(document), document)).collect();
+        let open = by_path(open);
         for folder in &mut self.outermost {
             folder.update(&open);
             if let Some(note) = folder.note() {
@@ -107,6 +112,33 @@ impl Workspace for Folders {
     fn page(&self, rule: &str) -> Option<String> {
         REGISTRY.find(rule).map(page)
     }
+
+    fn registry(&self) -> &'static Registry {
+        &REGISTRY
+    }
+
+    fn folder_of(&self, document: &OpenDocument) -> Option<&dyn FolderView> {
+        let path = path_of_document(document);
+        let holds = |folder: &&Folder| folder.contents.as_ref().is_some_and(|own| own.is_member(&path));
+        self.all().find(holds).map(|folder| folder as &dyn FolderView)
+    }
+
+    fn folders(&self) -> Vec<&dyn FolderView> {
+        self.all()
+            .filter(|folder| folder.contents.is_some())
+            .map(|folder| folder as &dyn FolderView)
+            .collect()
+    }
+
+    fn unread(&self, open: &OpenDocuments) -> Option<String> {
+        let open = by_path(open);
+        let is_unread = |folder: &&Folder| folder.contents.is_none() && folder.has_open_document(&open);
+        self.outermost.iter().find(is_unread).map(|folder| folder.path().display().to_string())
+    }
+
+    fn now(&self) -> Timestamp {
+        clock::now()
+    }
 }
 
 /// Whether a folder is not searched: the root of a file system, and the home folder. Their open documents are checked alone.
@@ -114,8 +146,15 @@ fn is_everything(path: &Path) -> bool {
     path.parent().is_none() || std::env::home_dir().is_some_and(|home| home == path)
 }
 
+/// The open documents by path. Of several documents of one file, the last change counts.
+fn by_path(open: &OpenDocuments) -> OpenByPath<'_> {
+    let mut documents: Vec<&OpenDocument> = open.iter().collect();
+    documents.sort_by_key(|document| document.revision);
+    documents.into_iter().map(|document| (path_of_document(document), document)).collect()
+}
+
 /// The path of a document. A document that is not a file has one in the working directory, so that the settings there apply.
-fn path_of_document(document: &OpenDocument) -> PathBuf {
+pub(super) fn path_of_document(document: &OpenDocument) -> PathBuf {
     let name = || document.uri.as_str().replace(['/', ':'], "-");
     let path = document.path.clone().unwrap_or_else(|| Path::new(".").join(name()));
     resolved(&path).unwrap_or(path)

@@ -3,6 +3,7 @@
 
 mod folder;
 mod folders;
+mod view;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver};
@@ -59,7 +60,13 @@ fn serve(connection: &Connection) -> io::Result<Status> {
     while let Ok(first) = received.recv() {
         // An editor sends every keystroke. One check is enough for all messages that came during the last one.
         let messages = std::iter::once(first).chain(received.try_iter()).collect();
-        send(connection, session.handle(messages))?;
+        let mut result = Ok(());
+        session.handle_with(messages, &mut |message| {
+            if result.is_ok() {
+                result = send(connection, [message]);
+            }
+        });
+        result?;
         if session.has_ended() {
             break;
         }
@@ -73,7 +80,7 @@ fn initialize(connection: &Connection) -> io::Result<Option<SessionStart>> {
         let Ok((id, params)) = connection.initialize_start() else { return Ok(None) };
         match SessionStart::read(params) {
             Ok(start) => {
-                let accepted = Response::new_ok(id, SessionStart::result(env!("CARGO_PKG_VERSION")));
+                let accepted = Response::new_ok(id, start.result(env!("CARGO_PKG_VERSION")));
                 send(connection, [Message::Response(accepted)])?;
                 return Ok(Some(start));
             }

@@ -1,47 +1,158 @@
-//! Fixes as code actions.
+//! Code actions: the fix of a finding, all safe fixes of a document, a comment that accepts a finding, and the page of its rule.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use answers::report::ReportedFix;
+use answers::report::{ReportedFix, url};
 use lsp_types::{
-    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, DocumentChanges, OneOf,
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, Command, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
-use crate::diagnostics::Results;
-use crate::documents::OpenDocuments;
-use crate::lines::overlap;
+use crate::completion::is_json;
+use crate::diagnostics::{Found, Results};
+use crate::documents::{OpenDocument, OpenDocuments};
+use crate::lines::{LinedText, overlap};
+use crate::outline::Outline;
 
-/// The code actions for a range of a document: the fix of each finding there.
+/// The command that opens the page of a rule in a browser. Its argument is the rule.
+pub(crate) const OPEN_PAGE: &str = "karpwarden.openPage";
+
+/// The kind of the action that applies all safe fixes of a document.
+pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.karpwarden");
+
+/// The reason in a new comment, which the author replaces.
+const REASON: &str = "TODO: say why";
+
+/// The code actions for a range of a document.
 pub(crate) fn in_range(
     results: Results<'_>,
     open: &OpenDocuments,
-    uri: &Uri,
+    document: &OpenDocument,
     range: Range,
     context: &CodeActionContext,
 ) -> Vec<CodeActionOrCommand> {
-    let asks_for_fixes = context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes_fixes));
-    let Some((name, file)) = results.file(uri).filter(|_| asks_for_fixes) else {
-        return Vec::new();
+    let wants = |kind: &CodeActionKind| {
+        let includes = |asked: &CodeActionKind| {
+            let rest = kind.as_str().strip_prefix(asked.as_str());
+            rest.is_some_and(|rest| asked.as_str().is_empty() || rest.is_empty() || rest.starts_with('.'))
+        };
+        context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes))
     };
-    let there = results.findings(name, file).filter(|found| overlap(found.range, range));
-    let actions = there.filter_map(|found| {
-        let fix = found.finding.fix.as_ref()?;
-        Some(CodeActionOrCommand::CodeAction(CodeAction {
-            title: title(fix, found.finding.rule),
-            kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![results.diagnostic(&found)]),
-            edit: Some(edit(results, open, fix)?),
-            is_preferred: Some(fix.safe),
-            ..CodeAction::default()
-        }))
-    });
-    actions.collect()
+    let Some((name, file)) = results.file(&document.uri) else { return Vec::new() };
+    let there: Vec<Found<'_>> =
+        results.findings(name, file).filter(|found| overlap(found.range, range)).collect();
+    let mut actions = Vec::new();
+    if wants(&CodeActionKind::QUICKFIX) {
+        actions.extend(there.iter().filter_map(|found| fix(results, open, found)));
+        let text = document.lined(results.client.unit);
+        actions.extend(there.iter().filter_map(|found| suppression(results, open, document, &text, found)));
+        let mut seen = BTreeSet::new();
+        let rules =
+            there.iter().filter(|found| results.client.shows_documents && seen.insert(found.finding.rule));
+        actions.extend(rules.map(|found| page(results, found)));
+    }
+    if wants(&FIX_ALL) {
+        actions.extend(fix_all(results, open, results.findings(name, file)));
+    }
+    actions.into_iter().map(CodeActionOrCommand::CodeAction).collect()
 }
 
-/// Whether a kind that the editor asks for is `quickfix` or a kind above it.
-fn includes_fixes(kind: &CodeActionKind) -> bool {
-    kind.as_str().is_empty() || *kind == CodeActionKind::QUICKFIX
+/// The fix of a finding.
+fn fix(results: Results<'_>, open: &OpenDocuments, found: &Found<'_>) -> Option<CodeAction> {
+    let fix = found.finding.fix.as_ref()?;
+    Some(CodeAction {
+        title: title(fix, found.finding.rule),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![results.diagnostic(found)]),
+        edit: Some(workspace_edit(results, open, edits(results, fix)?)?),
+        is_preferred: Some(fix.safe),
+        ..CodeAction::default()
+    })
+}
+
+/// The safe fixes of all findings in a document. A fix that touches the text of an earlier one is left for the next time.
+fn fix_all<'s>(
+    results: Results<'_>,
+    open: &OpenDocuments,
+    findings: impl Iterator<Item = Found<'s>>,
+) -> Option<CodeAction> {
+    let mut all: BTreeMap<&str, Vec<TextEdit>> = BTreeMap::new();
+    let mut count = 0;
+    for fix in findings.filter_map(|found| found.finding.fix.as_ref()).filter(|fix| fix.safe) {
+        let Some(own) = edits(results, fix) else { continue };
+        let is_taken = own.iter().any(|(file, edits)| {
+            let known = all.get(file).map(Vec::as_slice).unwrap_or_default();
+            edits.iter().any(|edit| known.iter().any(|other| overlap(edit.range, other.range)))
+        });
+        if is_taken {
+            continue;
+        }
+        count += 1;
+        for (file, edits) in own {
+            all.entry(file).or_default().extend(edits);
+        }
+    }
+    let title = match count {
+        0 => return None,
+        1 => "Apply the safe fix of this document".to_owned(),
+        count => format!("Apply {count} safe fixes of this document"),
+    };
+    let edit = Some(workspace_edit(results, open, all)?);
+    Some(CodeAction { title, kind: Some(FIX_ALL), edit, ..CodeAction::default() })
+}
+
+/// A comment above the line of a finding. `None` where a comment is impossible: in JSON, and within a script.
+fn suppression(
+    results: Results<'_>,
+    open: &OpenDocuments,
+    document: &OpenDocument,
+    text: &LinedText,
+    found: &Found<'_>,
+) -> Option<CodeAction> {
+    let byte = text.byte(found.range.start);
+    let start = text.text().get(..byte)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.text().get(start..)?;
+    let is_possible = !is_json(&document.name()) && !line.starts_with("---");
+    if !is_possible
+        || Outline::at(text.text(), start).is_in_script(start)
+        || line.trim_start().starts_with('{')
+    {
+        return None;
+    }
+    let indent = line.get(..line.len() - line.trim_start_matches([' ', '\t']).len())?;
+    let rule = found.finding.rule;
+    let new_text = format!("{indent}# karpwarden: ignore[{rule}] {REASON}\n");
+    let at = text.range(manifest::source::Span::new(start, start));
+    let (name, _) = results.file(&document.uri)?;
+    let edits = BTreeMap::from([(name, vec![TextEdit { range: at, new_text }])]);
+    Some(CodeAction {
+        title: format!("Accept with a comment ({rule})"),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![results.diagnostic(found)]),
+        edit: Some(workspace_edit(results, open, edits)?),
+        is_preferred: Some(false),
+        ..CodeAction::default()
+    })
+}
+
+/// The page of the rule of a finding.
+fn page(results: Results<'_>, found: &Found<'_>) -> CodeAction {
+    let rule = found.finding.rule;
+    let title = format!("Open the page of {rule}");
+    let arguments = Some(vec![rule.into()]);
+    CodeAction {
+        title: title.clone(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![results.diagnostic(found)]),
+        command: Some(Command { title, command: OPEN_PAGE.to_owned(), arguments }),
+        is_preferred: Some(false),
+        ..CodeAction::default()
+    }
+}
+
+/// The address of the page of a rule.
+pub(crate) fn page_of(rule: &str) -> Option<Uri> {
+    url(rule).parse().ok()
 }
 
 fn title(fix: &ReportedFix, rule: &str) -> String {
@@ -49,15 +160,25 @@ fn title(fix: &ReportedFix, rule: &str) -> String {
     format!("{kind}: {} ({rule})", fix.title)
 }
 
-/// The edits of a fix; `None` if a file of it is not known. The edits have the versions of their documents if the editor understands
-/// them, so that it does not apply an edit to another text.
-#[expect(clippy::mutable_key_type, reason = "a type of the protocol")]
-fn edit(results: Results<'_>, open: &OpenDocuments, fix: &ReportedFix) -> Option<WorkspaceEdit> {
+/// The edits of a fix by the name of their file; `None` if a file of it is not known.
+fn edits<'s>(results: Results<'s>, fix: &'s ReportedFix) -> Option<BTreeMap<&'s str, Vec<TextEdit>>> {
     let mut by_file: BTreeMap<&str, Vec<TextEdit>> = BTreeMap::new();
     for edit in &fix.edits {
-        let range = results.checked.files.get(&edit.file)?.range(edit.offset, edit.end_offset);
+        let file = results.checked.files.get(&edit.file)?;
+        let range = file.range(edit.offset, edit.end_offset, results.client.unit);
         by_file.entry(&edit.file).or_default().push(TextEdit { range, new_text: edit.text.clone() });
     }
+    Some(by_file)
+}
+
+/// Edits of files. They have the versions of their documents if the editor understands them, so that it does not apply an edit to another
+/// text.
+#[expect(clippy::mutable_key_type, reason = "a type of the protocol")]
+fn workspace_edit(
+    results: Results<'_>,
+    open: &OpenDocuments,
+    by_file: BTreeMap<&str, Vec<TextEdit>>,
+) -> Option<WorkspaceEdit> {
     let by_uri =
         by_file.into_iter().map(|(name, edits)| Some((results.checked.files.get(name)?.uri.clone(), edits)));
     if !results.client.edits_versions {

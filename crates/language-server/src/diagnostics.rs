@@ -7,9 +7,11 @@ use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     Range, Uri,
 };
+use manifest::source::Span;
 use rule::classification::Severity;
 
 use crate::client::Client;
+use crate::lines::PositionUnit;
 use crate::workspace::{Checked, CheckedFile, ConfigProblem};
 
 /// The name of the program at each diagnostic.
@@ -38,10 +40,10 @@ impl<'s> Results<'s> {
     /// The findings in a file.
     pub(crate) fn findings(self, name: &str, file: &CheckedFile) -> impl Iterator<Item = Found<'s>> {
         let own = self.checked.report.findings.iter().filter(move |finding| finding.file == name);
-        own.map(|finding| {
+        own.map(move |finding| {
             let start = finding.position.offset.unwrap_or_default();
             let end = finding.position.end_offset.unwrap_or(start);
-            Found { finding, range: file.range(start, end) }
+            Found { finding, range: file.range(start, end, self.client.unit) }
         })
     }
 
@@ -51,7 +53,7 @@ impl<'s> Results<'s> {
         let found = self.findings(name, file).map(|found| self.diagnostic(&found));
         let unreadable = self.checked.report.unreadable.iter();
         let unreadable = unreadable.filter(|one| one.file == name && one.concerns_karpenter);
-        found.chain(unreadable.map(|one| cannot_be_read(one, file))).collect()
+        found.chain(unreadable.map(|one| cannot_be_read(one, file, self.client.unit))).collect()
     }
 
     /// A finding as a diagnostic.
@@ -76,32 +78,21 @@ impl<'s> Results<'s> {
     fn related(self, place: &RelatedLocation) -> Option<DiagnosticRelatedInformation> {
         let file = self.checked.files.get(&place.file)?;
         let start = place.offset?;
-        let range = file.range(start, place.end_offset.unwrap_or(start));
+        let range = file.range(start, place.end_offset.unwrap_or(start), self.client.unit);
         let location = Location { uri: file.uri.clone(), range };
         Some(DiagnosticRelatedInformation { location, message: place.message.clone() })
     }
 }
 
 /// An error in a config file as a diagnostic.
-pub(crate) fn of_config(problem: &ConfigProblem) -> Diagnostic {
-    let ConfigProblem { file, span, message } = problem;
-    let [start, end] = [span.start, span.end].map(|byte| file.source.position(byte).offset);
-    diagnostic(file.range(start, end), message.clone())
+pub(crate) fn of_config(problem: &ConfigProblem, unit: PositionUnit) -> Diagnostic {
+    diagnostic(problem.file.range_of(problem.span, unit), problem.message.clone())
 }
 
-fn cannot_be_read(unreadable: &Unreadable, file: &CheckedFile) -> Diagnostic {
-    let byte = byte_of(file.source.text(), unreadable.line, unreadable.column);
-    let offset = file.source.position(byte).offset;
+fn cannot_be_read(unreadable: &Unreadable, file: &CheckedFile, unit: PositionUnit) -> Diagnostic {
+    let byte = file.source.byte_of(unreadable.line, unreadable.column);
     let message = format!("this document is not checked: {}", unreadable.message);
-    diagnostic(file.range(offset, offset), message)
-}
-
-/// The byte of a line and a column, both from 1.
-fn byte_of(text: &str, line: usize, column: usize) -> usize {
-    let mut lines = text.split_inclusive('\n');
-    let before: usize = lines.by_ref().take(line.saturating_sub(1)).map(str::len).sum();
-    let chars = lines.next().unwrap_or_default().chars().take(column.saturating_sub(1));
-    before + chars.map(char::len_utf8).sum::<usize>()
+    diagnostic(file.range_of(Span::new(byte, byte), unit), message)
 }
 
 /// An error.

@@ -1,10 +1,12 @@
 //! The documents that are open in the editor.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lsp_types::Uri;
+use lsp_types::{TextDocumentContentChangeEvent, Uri, VersionedTextDocumentIdentifier};
 
+use crate::lines::{LinedText, PositionUnit, replace};
 use crate::uri::path_of;
 
 /// The open documents by address.
@@ -26,6 +28,18 @@ pub struct OpenDocument {
     pub revision: u64,
 }
 
+impl OpenDocument {
+    /// The text with its lines.
+    pub(crate) fn lined(&self, unit: PositionUnit) -> LinedText {
+        LinedText::of(&self.text, unit)
+    }
+
+    /// The name of the file; the address of a document that is not a file.
+    pub(crate) fn name(&self) -> Cow<'_, str> {
+        self.path.as_ref().map_or(Cow::Borrowed(self.uri.as_str()), |path| path.to_string_lossy())
+    }
+}
+
 impl OpenDocuments {
     /// The documents in the order of their addresses.
     pub fn iter(&self) -> impl Iterator<Item = &OpenDocument> {
@@ -42,12 +56,23 @@ impl OpenDocuments {
         self.0.insert(uri.as_str().to_owned(), OpenDocument { uri, path, version, text, revision });
     }
 
-    /// Replaces the text of a document. Returns whether the document is open.
-    pub(crate) fn change(&mut self, uri: &Uri, version: i32, text: String, revision: u64) -> bool {
-        let Some(document) = self.0.get_mut(uri.as_str()) else { return false };
-        document.version = version;
-        document.text = text;
+    /// Applies changes of a document, one after the other, and gives its text a new revision. Returns whether the document is open.
+    pub(crate) fn change(
+        &mut self,
+        identifier: &VersionedTextDocumentIdentifier,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        unit: PositionUnit,
+        revision: u64,
+    ) -> bool {
+        let Some(document) = self.0.get_mut(identifier.uri.as_str()) else { return false };
+        document.version = identifier.version;
         document.revision = revision;
+        for change in changes {
+            match change.range {
+                Some(range) => replace(&mut document.text, range, &change.text, unit),
+                None => document.text = change.text,
+            }
+        }
         true
     }
 

@@ -37,9 +37,6 @@ pub enum ProtocolError {
         /// The error in the parameters.
         source: serde_json::Error,
     },
-    /// A document of this URI changed in a part.
-    #[error("`{0}` changed in a part, but the server asks for whole texts")]
-    PartialChange(String),
     /// A document of this URI changed that is not open.
     #[error("`{0}` changed, but is not open")]
     NotOpen(String),

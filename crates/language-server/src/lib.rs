@@ -10,15 +10,28 @@
 
 mod actions;
 mod client;
+mod completion;
 mod diagnostics;
 mod documents;
 mod error;
+mod folder;
 mod framing;
 mod hover;
+mod lens;
 mod lines;
+mod links;
 mod messages;
+mod navigation;
+mod outline;
+mod page_links;
+mod pool_types;
+mod progress;
+mod schema;
 mod session;
 mod start;
+mod symbols;
+#[cfg(test)]
+mod testing;
 mod uri;
 mod workspace;
 
@@ -30,4 +43,4 @@ pub use lsp_types as protocol;
 pub use session::Session;
 pub use start::SessionStart;
 pub use uri::{encode_uris, from_path};
-pub use workspace::{Checked, CheckedFile, ConfigProblem, Workspace};
+pub use workspace::{Checked, CheckedFile, ConfigProblem, FolderView, Workspace};

@@ -1,8 +1,9 @@
 //! Reading and writing messages.
 
-use lsp_server::{Message, Notification, RequestId};
+use lsp_server::{Message, Notification, Request, RequestId};
 use lsp_types::notification::{Cancel, LogMessage, Notification as _, PublishDiagnostics};
-use lsp_types::{LogMessageParams, MessageType, PublishDiagnosticsParams};
+use lsp_types::request::{Request as _, ShowDocument, WorkspaceDiagnosticRefresh};
+use lsp_types::{LogMessageParams, MessageType, PublishDiagnosticsParams, ShowDocumentParams, Uri};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,6 +27,18 @@ pub(crate) fn read<T: DeserializeOwned>(method: &str, mut params: Value) -> Resu
 
 pub(crate) fn publish(params: PublishDiagnosticsParams) -> Message {
     notify::<PublishDiagnostics>(params)
+}
+
+/// The request to the editor to ask again for the diagnostics of its documents.
+pub(crate) fn refresh_diagnostics(number: u64) -> Message {
+    let id = format!("diagnostics-{number}");
+    Message::Request(Request::new(id.into(), WorkspaceDiagnosticRefresh::METHOD.to_owned(), ()))
+}
+
+/// The request to the editor to show a page in a browser.
+pub(crate) fn show_page(uri: Uri, number: u64) -> Message {
+    let params = ShowDocumentParams { uri, external: Some(true), take_focus: None, selection: None };
+    Message::Request(Request::new(format!("page-{number}").into(), ShowDocument::METHOD.to_owned(), params))
 }
 
 pub(crate) fn log(message: &str) -> Message {

@@ -5,11 +5,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use answers::report::Report;
+use karpenter::release::Release;
 use lsp_types::{Range, Uri};
+use manifest::File;
 use manifest::source::{Source, Span};
+use objects::object::Object;
+use rule::registry::Registry;
+use scheduling::simulation::SimulationSettings;
+use values::timestamp::Timestamp;
 
 use crate::documents::{OpenDocument, OpenDocuments};
-use crate::lines::Lines;
+use crate::lines::{Lines, PositionUnit};
 
 /// The files around the open documents.
 pub trait Workspace {
@@ -28,6 +34,39 @@ pub trait Workspace {
 
     /// The documentation of a rule as Markdown.
     fn page(&self, rule: &str) -> Option<String>;
+
+    /// The rules that settings and suppressions may name.
+    fn registry(&self) -> &'static Registry;
+
+    /// The folder of an open document as of the last check; `None` before the first one.
+    fn folder_of(&self, document: &OpenDocument) -> Option<&dyn FolderView>;
+
+    /// The folders as of the last check.
+    fn folders(&self) -> Vec<&dyn FolderView>;
+
+    /// The folder that the next check reads for the first time, if there is one.
+    fn unread(&self, open: &OpenDocuments) -> Option<String>;
+
+    /// The time.
+    fn now(&self) -> Timestamp;
+}
+
+/// The files of a folder, which belong to one cluster.
+pub trait FolderView {
+    /// The files, with those that a check only looks up.
+    fn files(&self) -> &[File];
+
+    /// The file of an open document.
+    fn file_of(&self, document: &OpenDocument) -> Option<&File>;
+
+    /// The address of a file; `None` for a file that an editor cannot open.
+    fn uri_of(&self, file: &File) -> Option<Uri>;
+
+    /// The release of Karpenter in the cluster, for a file. Of a range it is the last one.
+    fn release_for(&self, file: Option<&File>) -> Release;
+
+    /// The settings for simulations of the cluster.
+    fn simulation_settings(&self, objects: &[Object<'_>]) -> SimulationSettings;
 }
 
 /// The result of checking a folder.
@@ -58,9 +97,15 @@ impl CheckedFile {
     }
 
     /// The range between two offsets of a report, which do not count a byte order mark.
-    pub(crate) fn range(&self, start: usize, end: usize) -> Range {
+    pub(crate) fn range(&self, start: usize, end: usize, unit: PositionUnit) -> Range {
+        self.range_of(Span::new(self.source.byte_at(start), self.source.byte_at(end)), unit)
+    }
+
+    /// The range of a span.
+    pub(crate) fn range_of(&self, span: Span, unit: PositionUnit) -> Range {
         let lines = self.lines.get_or_init(|| Lines::of(self.source.text(), self.has_bom));
-        Range { start: lines.position(start), end: lines.position(end) }
+        let [start, end] = [span.start, span.end].map(|byte| lines.position(&self.source, byte, unit));
+        Range { start, end }
     }
 }
 

@@ -11,22 +11,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karpwarden::cluster::Cluster;
+use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
+use karpwarden::objects::object::Object;
+use karpwarden::rule::registry::Registry;
 use karpwarden::rule::settings::Settings;
+use karpwarden::scheduling::simulation::SimulationSettings;
+use karpwarden::simulate::{Choices, DeducedSettings};
+use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
-    CodeActionOrCommand, Diagnostic, DidChangeTextDocumentParams, DidOpenTextDocumentParams, DocumentChanges,
-    OneOf, PublishDiagnosticsParams, Range, TextEdit, WorkspaceEdit,
+    CodeActionOrCommand, CompletionList, CompletionTextEdit, Diagnostic, DidChangeTextDocumentParams,
+    DidOpenTextDocumentParams, DocumentChanges, DocumentSymbol, Hover, OneOf, Position, PublishDiagnosticsParams, Range, TextEdit, Uri, WorkspaceEdit,
 };
 use language_server::{
-    Checked, CheckedFile, Message, Notification, OpenDocuments, Received, Request, Session, SessionStart,
-    Workspace, encode_uris, from_path, receive, write_parse_error,
+    Checked, CheckedFile, FolderView, Message, Notification, OpenDocument, OpenDocuments, Received, Request,
+    Session, SessionStart, Workspace, encode_uris, from_path, receive, write_parse_error,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::input::Texts;
+
+/// Maximum number of places of a document to ask about.
+const MAX_PLACES: usize = 6;
 
 /// Sends messages: the first line is the parameters of `initialize`, each further line a message. Every request gets one response,
 /// and every diagnostic is within its document.
@@ -125,6 +134,9 @@ pub fn assert_documents(text: &str) {
         opened.push(message);
     }
     let sent = session.handle(opened);
+    for (uri, text) in &texts {
+        assert_answers(&mut session, uri, text);
+    }
     let published: Vec<_> = sent.iter().filter_map(|message| assert_diagnostics(message, &texts)).collect();
     let Some(edit) = published.iter().find_map(|one| first_edit(&mut session, one)) else { return };
     for (uri, edits) in edits_of(edit) {
@@ -138,6 +150,37 @@ pub fn assert_documents(text: &str) {
         for message in session.handle(vec![message]) {
             assert_diagnostics(&message, &texts);
         }
+    }
+}
+
+/// Asks everything about a document, at some of its places. Completions replace text of the document, and ranges are within it.
+fn assert_answers(session: &mut Session<OpenOnly>, uri: &str, text: &str) {
+    let document = json!({"uri": uri});
+    let lines: Vec<&str> = text.split('\n').collect();
+    let step = lines.len().div_ceil(MAX_PLACES).max(1);
+    for (line, text_of_line) in lines.iter().enumerate().step_by(step) {
+        let character = text_of_line.trim_end_matches('\r').encode_utf16().count();
+        let at = json!({"textDocument": document, "position": {"line": line, "character": character}});
+        let completions: CompletionList = as_typed(ask(session, "textDocument/completion", at.clone()));
+        for item in completions.items {
+            let Some(CompletionTextEdit::Edit(edit)) = item.text_edit else { panic!("{item:?}") };
+            assert!(byte_of(text, edit.range.start) <= byte_of(text, edit.range.end), "{edit:?}");
+        }
+        let hover: Option<Hover> = as_typed(ask(session, "textDocument/hover", at.clone()));
+        if let Some(range) = hover.and_then(|hover| hover.range) {
+            assert!(byte_of(text, range.start) <= byte_of(text, range.end), "{range:?}");
+        }
+        ask(session, "textDocument/definition", at);
+    }
+    let whole = json!({"textDocument": document});
+    let symbols: Vec<DocumentSymbol> = as_typed(ask(session, "textDocument/documentSymbol", whole.clone()));
+    for symbol in symbols {
+        let [outer, inner] = [symbol.range, symbol.selection_range];
+        assert!(outer.start <= inner.start && inner.end <= outer.end, "{outer:?} {inner:?}");
+        assert!(byte_of(text, outer.start) <= byte_of(text, outer.end));
+    }
+    for method in ["textDocument/foldingRange", "textDocument/codeLens", "textDocument/documentLink"] {
+        assert!(ask(session, method, whole.clone()).is_array(), "{method}");
     }
 }
 
@@ -245,6 +288,23 @@ fn byte_of(text: &str, position: language_server::protocol::Position) -> usize {
     text.len()
 }
 
+/// The byte of a position. A position beyond the end of a line is the end of the line, a position within a character the end of the
+/// character.
+fn nearest_byte(text: &str, position: Position) -> usize {
+    let (mut line, mut character) = (0, 0);
+    let mut chars = text.char_indices().peekable();
+    while let Some((byte, char)) = chars.next() {
+        let is_end = matches!(char, '\n' | '\r');
+        if line == position.line && (character >= position.character || is_end) {
+            return byte;
+        }
+        let ends = char == '\n' || (char == '\r' && chars.peek().is_none_or(|(_, next)| *next != '\n'));
+        (line, character) =
+            if ends { (line + 1, 0) } else { (line, character + u32::try_from(char.len_utf16()).unwrap_or(1)) };
+    }
+    text.len()
+}
+
 /// Keeps the texts that the session has, as an editor does.
 fn keep_text(message: &Message, texts: &mut BTreeMap<String, String>) {
     let Message::Notification(Notification { method, params }) = message else { return };
@@ -261,9 +321,16 @@ fn keep_text(message: &Message, texts: &mut BTreeMap<String, String>) {
             let Ok(params) = serde_json::from_value::<DidChangeTextDocumentParams>(params) else {
                 return;
             };
-            let last = params.content_changes.into_iter().next_back().filter(|change| change.range.is_none());
-            if let (Some(text), Some(change)) = (texts.get_mut(params.text_document.uri.as_str()), last) {
-                *text = change.text;
+            let Some(text) = texts.get_mut(params.text_document.uri.as_str()) else { return };
+            for change in params.content_changes {
+                match change.range {
+                    // A position beyond a line means its end, as the protocol says.
+                    Some(range) => {
+                        let [start, end] = [range.start, range.end].map(|position| nearest_byte(text, position));
+                        text.replace_range(start.min(end)..start.max(end), &change.text);
+                    }
+                    None => *text = change.text,
+                }
             }
         }
         _ => {}
@@ -284,11 +351,14 @@ fn uri_of(name: &str) -> Option<String> {
 
 fn session(initialize: Value) -> Session<OpenOnly> {
     let start = SessionStart::read(initialize).or_else(|_| SessionStart::read(json!({"capabilities": {}})));
-    Session::new(&start.unwrap_or_else(|message| panic!("{message}")), OpenOnly)
+    Session::new(&start.unwrap_or_else(|message| panic!("{message}")), OpenOnly::default())
 }
 
 /// A workspace with the open documents and no other files.
-struct OpenOnly;
+#[derive(Default)]
+struct OpenOnly {
+    cluster: Cluster,
+}
 
 impl Workspace for OpenOnly {
     fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
@@ -298,7 +368,8 @@ impl Workspace for OpenOnly {
         };
         let files: Vec<File> = open.iter().map(|one| read((one.uri.as_str(), &one.text))).collect();
         let sources: Vec<_> = files.iter().map(|file| Arc::clone(&file.source)).collect();
-        let report = karpwarden::check(&[Cluster { name: String::new(), files }], &Settings::default());
+        self.cluster = Cluster { name: String::new(), files };
+        let report = karpwarden::check(std::slice::from_ref(&self.cluster), &Settings::default());
         let files = open.iter().zip(sources).map(|(document, source)| {
             let file = CheckedFile::new(document.uri.clone(), source, Some(document));
             (document.uri.as_str().to_owned(), file)
@@ -316,5 +387,48 @@ impl Workspace for OpenOnly {
 
     fn page(&self, rule: &str) -> Option<String> {
         REGISTRY.find(rule).map(reference::page)
+    }
+
+    fn registry(&self) -> &'static Registry {
+        &REGISTRY
+    }
+
+    fn folder_of(&self, document: &OpenDocument) -> Option<&dyn FolderView> {
+        self.file_of(document).map(|_| self as &dyn FolderView)
+    }
+
+    fn folders(&self) -> Vec<&dyn FolderView> {
+        vec![self]
+    }
+
+    fn unread(&self, _: &OpenDocuments) -> Option<String> {
+        None
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(0)
+    }
+}
+
+impl FolderView for OpenOnly {
+    fn files(&self) -> &[File] {
+        &self.cluster.files
+    }
+
+    fn file_of(&self, document: &OpenDocument) -> Option<&File> {
+        self.cluster.files.iter().find(|file| file.source.name() == document.uri.as_str())
+    }
+
+    fn uri_of(&self, file: &File) -> Option<Uri> {
+        file.source.name().parse().ok()
+    }
+
+    fn release_for(&self, _: Option<&File>) -> Release {
+        Release::NEWEST
+    }
+
+    fn simulation_settings(&self, objects: &[Object<'_>]) -> SimulationSettings {
+        let deduced = DeducedSettings::new(&Choices::default(), &Settings::default(), self.files(), objects);
+        deduced.map_or_else(|_| SimulationSettings::new(Release::NEWEST), |deduced| deduced.settings)
     }
 }

@@ -1,0 +1,59 @@
+//! A folder as the language server asks for it: files with their addresses, releases, and the settings of simulations.
+
+use std::path::absolute;
+
+use karpwarden::karpenter::release::Release;
+use karpwarden::objects::object::Object;
+use karpwarden::rule::settings::Target;
+use karpwarden::scheduling::simulation::SimulationSettings;
+use karpwarden::simulate::{Choices, DeducedSettings};
+use language_server::protocol::Uri;
+use language_server::{FolderView, OpenDocument, from_path};
+use manifest::File;
+
+use super::folder::Folder;
+use super::folders::path_of_document;
+
+impl FolderView for Folder {
+    fn files(&self) -> &[File] {
+        self.contents.as_ref().map_or(&[], |contents| &contents.cluster.files)
+    }
+
+    fn file_of(&self, document: &OpenDocument) -> Option<&File> {
+        let contents = self.contents.as_ref()?;
+        let id = contents.by_path.get(&path_of_document(document))?;
+        contents.cluster.files.get(ids::Id::position(*id))
+    }
+
+    fn uri_of(&self, file: &File) -> Option<Uri> {
+        let contents = self.contents.as_ref()?;
+        let mut files = contents.members.iter().zip(&contents.cluster.files);
+        let (member, _) = files.find(|(_, own)| std::ptr::eq(*own, file))?;
+        from_path(&absolute(member.input.path()?).ok()?)
+    }
+
+    fn release_for(&self, file: Option<&File>) -> Release {
+        let Some(contents) = &self.contents else { return Release::NEWEST };
+        let settings = &contents.settings;
+        let name = file.map_or("", |file| file.source.name());
+        if settings.is_karpenter_version_set || settings.overrides_release_of(name) {
+            return settings.release_of_file(name).ends().1;
+        }
+        let pins = self.checked.as_ref().map(|checked| checked.report.pins.as_slice()).unwrap_or_default();
+        let is_around = |folder: &str| {
+            name.strip_prefix(folder)
+                .is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        };
+        let around = pins.iter().filter(|pin| is_around(pin.folder.trim_end_matches('/')));
+        let nearest = around.max_by_key(|pin| pin.folder.len());
+        let pinned = nearest.and_then(|pin| Target::parse(&pin.checked_as).ok());
+        pinned.unwrap_or(settings.karpenter).ends().1
+    }
+
+    fn simulation_settings(&self, objects: &[Object<'_>]) -> SimulationSettings {
+        let Some(contents) = &self.contents else { return SimulationSettings::new(Release::NEWEST) };
+        let deduced =
+            DeducedSettings::new(&Choices::default(), &contents.settings, self.files(), objects).ok();
+        deduced.map_or_else(|| SimulationSettings::new(Release::NEWEST), |deduced| deduced.settings)
+    }
+}

@@ -1,0 +1,137 @@
+//! Labels of nodes, and their values.
+
+use std::collections::BTreeMap;
+
+use karpenter::api::KindSchema;
+use karpenter::instance_types::{self, TypeLabel, names};
+use karpenter::kind::Kind;
+use karpenter::known_values;
+use karpenter::labels::{
+    self, LabelField, all_well_known, refused_at_apply, refused_at_run_time, well_known,
+};
+use objects::node_pool::NodePool;
+
+use super::suggestion::{Suggestion, SuggestionKind};
+use super::{Question, names as in_folder};
+use crate::folder::{objects, objects_of};
+use crate::workspace::FolderView;
+
+/// Labels whose values are the names of objects or instances.
+const REGION: &str = "topology.kubernetes.io/region";
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
+/// The number of values that the documentation of a label shows.
+const SHOWN: usize = 8;
+
+/// The labels that a requirement or a pod may name: those that Karpenter knows, and those of the NodePools in the folder.
+pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -> Vec<Suggestion> {
+    let field = table.and_then(|table| match table.kind {
+        Kind::NODE_POOL => Some(LabelField::PoolRequirement),
+        Kind::NODE_CLAIM => Some(LabelField::ClaimRequirement),
+        Kind::NODE_OVERLAY => Some(LabelField::OverlayRequirement),
+        _ => None,
+    });
+    let release = question.release;
+    let is_allowed = |key: &&str| {
+        let refused = |field| {
+            refused_at_apply(field, key).contains(release)
+                || refused_at_run_time(field, key).contains(release)
+        };
+        well_known(key).contains(release) && field.is_none_or(|field| !refused(field))
+    };
+    let known = all_well_known().filter(is_allowed).map(|key| {
+        let values = values(question, key);
+        let shown: Vec<_> = values.iter().take(SHOWN).map(|value| format!("`{}`", value.text)).collect();
+        let more = if values.len() > SHOWN { ", …" } else { "" };
+        let documentation =
+            if shown.is_empty() { String::new() } else { format!("Values: {}{more}", shown.join(", ")) };
+        Suggestion::new(SuggestionKind::Text, key).documented(documentation)
+    });
+    let mut keys: Vec<Suggestion> = known.collect();
+    if field.is_none() {
+        let custom = custom_labels(question.folder).into_keys().filter(|key| well_known(key).is_empty());
+        keys.extend(custom.map(|key| {
+            Suggestion::new(SuggestionKind::Name, key).detail("of a NodePool in this folder").ranked(0)
+        }));
+    }
+    keys
+}
+
+/// The values of a label.
+pub(super) fn values(question: Question<'_>, key: &str) -> Vec<Suggestion> {
+    let key = labels::normalised(key);
+    if let Some(known) = known_values::of_label(key) {
+        return Suggestion::texts(known.values.iter().copied());
+    }
+    if key == INSTANCE_TYPE {
+        return instance_types();
+    }
+    if TypeLabel::of_key(key).is_some() {
+        return Suggestion::texts(names::values(key).iter().copied());
+    }
+    match key {
+        labels::ZONE | labels::ZONE_ID | REGION => places(question.folder, key),
+        labels::NODEPOOL => in_folder::of_kind(question.folder, Kind::NODE_POOL.group, Kind::NODE_POOL.name),
+        labels::NODE_CLASS => {
+            in_folder::of_kind(question.folder, Kind::NODE_CLASS.group, Kind::NODE_CLASS.name)
+        }
+        _ => {
+            let values = custom_labels(question.folder).remove(key).unwrap_or_default();
+            Suggestion::texts(values)
+        }
+    }
+}
+
+/// The instance types with their size and price.
+fn instance_types() -> Vec<Suggestion> {
+    let prices: BTreeMap<&str, f64> = instance_types::prices().collect();
+    let typed = |kind: &instance_types::InstanceType| {
+        let name = kind.name();
+        let arch = if kind.is_arm() { "arm64" } else { "amd64" };
+        let price = prices.get(name).map(|price| format!(", ${price}/h")).unwrap_or_default();
+        let detail = format!("{} vCPU, {} MiB, {arch}{price}", kind.cpu(), kind.memory());
+        Suggestion::new(SuggestionKind::Text, name).detail(detail)
+    };
+    let named = instance_types::all().iter().map(typed);
+    let mut all: Vec<Suggestion> = named.collect();
+    // Types that AWS has announced and the table lacks.
+    let known: Vec<&str> = instance_types::all().iter().map(instance_types::InstanceType::name).collect();
+    let further = names::values(INSTANCE_TYPE).iter().filter(|name| known.binary_search(name).is_err());
+    all.extend(further.map(|name| Suggestion::new(SuggestionKind::Text, *name)));
+    all
+}
+
+/// The zones, their IDs or the region of the folder.
+fn places(folder: Option<&dyn FolderView>, key: &str) -> Vec<Suggestion> {
+    let Some(folder) = folder else { return Vec::new() };
+    let settings = folder.simulation_settings(&objects(folder));
+    let values = match key {
+        REGION => vec![settings.region],
+        labels::ZONE_ID => settings.zones.into_iter().map(|zone| zone.id).collect(),
+        _ => settings.zones.into_iter().map(|zone| zone.name).collect(),
+    };
+    Suggestion::texts(values.into_iter().filter(|value: &String| !value.is_empty()))
+}
+
+/// The labels of the NodePools in the folder, with the values that they may have.
+fn custom_labels(folder: Option<&dyn FolderView>) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pool in
+        objects_of(folder, Kind::NODE_POOL.group, Kind::NODE_POOL.name).into_iter().filter_map(NodePool::of)
+    {
+        let mut add = |key: &str, value: Option<&str>| {
+            let values = all.entry(key.to_owned()).or_default();
+            let is_new = |value: &&str| !values.iter().any(|known| known == value);
+            if let Some(value) = value.filter(is_new) {
+                values.push(value.to_owned());
+            }
+        };
+        pool.node_labels().for_each(|(key, value)| add(key, value.as_str()));
+        for item in pool.requirements().items() {
+            let Some(key) = item.key() else { continue };
+            add(key, None);
+            item.values().for_each(|value| add(key, value.as_str()));
+        }
+    }
+    all
+}

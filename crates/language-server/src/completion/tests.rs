@@ -1,0 +1,286 @@
+//! Completions at `^` in texts that people type.
+
+use karpenter::release::Release;
+use lsp_types::CompletionTextEdit;
+
+use super::*;
+use crate::lines::PositionUnit;
+use crate::testing::{REGISTRY, TextFolder};
+
+const POOL: &str = "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: web
+spec:
+  template:
+    metadata:
+      labels:
+        team: blue
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1b]}
+      taints:
+        - {key: dedicated, value: web, effect: NoSchedule}
+";
+const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n";
+const STORAGE: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\n";
+
+/// What the server offers at `^`, and the text after the choice of an offer.
+struct Completed {
+    text: String,
+    list: CompletionList,
+}
+
+impl Completed {
+    fn labels(&self) -> Vec<&str> {
+        let mut items: Vec<_> = self.list.items.iter().collect();
+        items.sort_by_key(|item| (item.sort_text.clone(), item.label.clone()));
+        items.iter().map(|item| item.label.as_str()).collect()
+    }
+
+    #[track_caller]
+    fn chosen(&self, label: &str) -> String {
+        let item = self.list.items.iter().find(|item| item.label == label);
+        let item = item.unwrap_or_else(|| panic!("{label}: {:?}", self.labels()));
+        let Some(CompletionTextEdit::Edit(edit)) = &item.text_edit else { panic!("{item:?}") };
+        let mut text = self.text.clone();
+        crate::lines::replace(&mut text, edit.range, &edit.new_text, PositionUnit::Utf16);
+        text
+    }
+}
+
+fn complete_in(name: &str, marked: &str, release: &str) -> Completed {
+    let release = Release::parse(release).unwrap();
+    let folder =
+        TextFolder::of(&[("pool.yaml", POOL), ("class.yaml", CLASS), ("storage.yaml", STORAGE)], release);
+    let byte = marked.find('^').unwrap();
+    let text = marked.replacen('^', "", 1);
+    let lined = LinedText::of(&text, PositionUnit::Utf16);
+    let question = Question { text: &lined, byte, name, folder: Some(&folder), release, registry: &REGISTRY };
+    Completed { list: at(question), text }
+}
+
+fn complete(marked: &str) -> Completed {
+    complete_in("a.yaml", marked, "1.14")
+}
+
+fn pool(spec: &str) -> String {
+    format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n{spec}")
+}
+
+fn class(spec: &str) -> String {
+    pool(spec).replace("karpenter.sh/v1", "karpenter.k8s.aws/v1").replace("NodePool", "EC2NodeClass")
+}
+
+/// The last lines of a text, which a test typed.
+fn typed<'t>(text: &'t str, before: &str) -> &'t str {
+    text.split_once(before).unwrap().1
+}
+
+#[test]
+fn offers_the_fields_of_the_release_that_are_not_there() {
+    let spec = pool("  weight: 1\n  ^\n");
+    let fields = |release| complete_in("a.yaml", &spec, release).labels().join(" ");
+    assert_eq!(fields("1.14"), "template disruption limits replicas");
+    assert_eq!(fields("1.7"), "template disruption limits");
+    let item = &complete(&pool("  ^\n")).list.items[0];
+    assert_eq!((item.label.as_str(), item.detail.as_deref()), ("template", Some("an object, required")));
+    assert!(item.documentation.is_some());
+}
+
+#[test]
+fn writes_a_field_with_the_start_of_its_value() {
+    let completed = complete(&pool("  disruption:\n    con^\n"));
+    assert_eq!(
+        typed(&completed.chosen("consolidateAfter"), "spec:\n"),
+        "  disruption:\n    consolidateAfter: \n"
+    );
+    assert_eq!(typed(&completed.chosen("budgets"), "spec:\n"), "  disruption:\n    budgets:\n      - \n");
+    let completed = complete(&pool("  ^\n"));
+    assert_eq!(typed(&completed.chosen("template"), "spec:\n"), "  template:\n    \n");
+    let completed = complete(&pool("  disruption:\n    budgets:\n      - no^\n"));
+    assert_eq!(typed(&completed.chosen("reasons"), "budgets:\n"), "      - reasons:\n          - \n");
+    let completed = complete(&pool("  disruption:\n    budgets:\n      ^\n"));
+    assert_eq!(typed(&completed.chosen("nodes"), "budgets:\n"), "      - nodes: \n");
+    let completed = complete(&pool("  disruption: {con^}\n"));
+    assert_eq!(
+        typed(&completed.chosen("consolidateAfter"), "spec:\n"),
+        "  disruption: {consolidateAfter: }\n"
+    );
+    let completed = complete(&pool("  wei^: 1\n"));
+    assert_eq!(typed(&completed.chosen("weight"), "spec:\n"), "  weight: 1\n");
+}
+
+#[test]
+fn offers_values_of_enums_and_defaults() {
+    let policy = |release| {
+        let marked = pool("  disruption:\n    consolidationPolicy: ^\n");
+        complete_in("a.yaml", &marked, release).labels().join(" ")
+    };
+    assert_eq!(policy("1.13"), "WhenEmpty WhenEmptyOrUnderutilized");
+    assert_eq!(policy("1.14"), "WhenEmpty WhenEmptyOrUnderutilized Balanced");
+    assert_eq!(complete(&pool("  disruption:\n    consolidateAfter: ^\n")).labels(), ["Never"]);
+    assert_eq!(complete(&pool("  template:\n    spec:\n      expireAfter: ^\n")).labels(), ["720h", "Never"]);
+    let reasons = complete(&pool("  disruption:\n    budgets:\n      - reasons: [Empty, ^]\n"));
+    assert_eq!(reasons.labels(), ["Underutilized", "Drifted"]);
+    let whole = complete(&pool("  disruption:\n    budgets:\n      - reasons: ^\n"));
+    assert_eq!(typed(&whole.chosen("Empty"), "budgets:\n"), "      - reasons: [Empty]\n");
+    let items =
+        complete(&pool("  disruption:\n    budgets:\n      - reasons:\n          - Empty\n          - ^\n"));
+    assert_eq!(items.labels(), ["Underutilized", "Drifted"]);
+    assert_eq!(complete(&class("  detailedMonitoring:^\n")).labels(), ["false", "true"]);
+    let glued = complete(&class("  detailedMonitoring:^\n")).chosen("true");
+    assert!(glued.ends_with("detailedMonitoring: true\n"), "{glued}");
+    let taint = "  template:\n    spec:\n      taints:\n        - effect: ^\n";
+    assert_eq!(complete(&pool(taint)).labels(), ["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+    assert_eq!(complete(&class("  instanceStorePolicy: RA^\n")).labels(), ["RAID0"]);
+}
+
+#[test]
+fn offers_labels_and_their_values() {
+    let requirement = |rest: &str| {
+        complete(&pool(&format!("  template:\n    spec:\n      requirements:\n        - {rest}\n")))
+    };
+    let keys = requirement("key: karp^");
+    assert!(keys.labels().contains(&"karpenter.k8s.aws/instance-category"));
+    assert!(!keys.labels().contains(&"karpenter.sh/nodepool"), "a NodePool cannot require it");
+    let values = |key: &str| {
+        let line = format!("{{key: {key}, operator: In, values: [^]}}");
+        requirement(&line).labels().join(" ")
+    };
+    assert_eq!(values("karpenter.sh/capacity-type"), "spot on-demand reserved");
+    assert_eq!(values("kubernetes.io/arch"), "amd64 arm64");
+    assert!(values("karpenter.k8s.aws/instance-category").split(' ').any(|category| category == "m"));
+    let quoted = requirement("{key: karpenter.k8s.aws/instance-cpu, operator: In, values: [^]}").chosen("4");
+    assert!(quoted.contains("values: [\"4\"]"), "{quoted}");
+    let types = requirement("{key: node.kubernetes.io/instance-type, operator: In, values: [m7g.lar^]}");
+    assert!(types.list.is_incomplete && types.labels().contains(&"m7g.large"), "{:?}", types.labels());
+    let block = "key: kubernetes.io/os\n          operator: In\n          values:\n            - ^";
+    assert_eq!(requirement(block).labels(), ["linux", "windows"]);
+    assert_eq!(requirement("op^").labels().len(), 4, "the fields of a requirement");
+    let operators = requirement("{key: a, operator: ^}");
+    assert_eq!(operators.labels(), ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
+}
+
+#[test]
+fn offers_the_names_and_labels_of_the_folder() {
+    let reference = pool("  template:\n    spec:\n      nodeClassRef:\n        name: ^\n");
+    assert_eq!(complete(&reference).labels(), ["default"]);
+    let pod = |spec: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n{spec}");
+    let selector = complete(&pod("  nodeSelector:\n    ^\n"));
+    assert_eq!(selector.labels()[0], "team");
+    assert!(selector.labels().contains(&"karpenter.sh/nodepool"));
+    assert!(selector.chosen("team").ends_with("    team: \n"));
+    assert_eq!(complete(&pod("  nodeSelector:\n    team: ^\n")).labels(), ["blue"]);
+    assert_eq!(complete(&pod("  nodeSelector: {karpenter.sh/nodepool: ^}\n")).labels(), ["web"]);
+    assert_eq!(complete(&pod("  tolerations:\n  - key: ^\n")).labels(), ["dedicated"]);
+    assert_eq!(complete(&pod("  tolerations:\n  - key: dedicated\n    value: ^\n")).labels(), ["web"]);
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nspec:\n  storageClassName: ^\n";
+    assert_eq!(complete(claim).labels(), ["gp3"]);
+    let term = "  affinity:\n    nodeAffinity:\n      requiredDuringSchedulingIgnoredDuringExecution:\n        nodeSelectorTerms:\n        - matchExpressions:\n          - key: topology.kubernetes.io/region\n            operator: ^\n";
+    assert_eq!(complete(&pod(term)).labels(), ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]);
+}
+
+#[test]
+fn offers_aliases_and_families_of_images() {
+    let alias = |release| {
+        let marked = class("  amiSelectorTerms:\n    - alias: ^\n");
+        complete_in("a.yaml", &marked, release).labels().join(" ")
+    };
+    assert!(
+        alias("1.14").starts_with("al2@latest al2023@latest")
+            && alias("1.14").ends_with("windows2025@latest")
+    );
+    assert!(!alias("1.8").contains("windows2025"));
+    assert!(complete(&class("  amiFamily: ^\n")).labels().contains(&"Bottlerocket"));
+    let signals = complete(&class("  kubelet:\n    evictionHard:\n      ^\n"));
+    assert_eq!(signals.labels()[0], "memory.available");
+}
+
+#[test]
+fn offers_the_start_of_an_object() {
+    assert_eq!(complete("^").labels(), ["apiVersion", "kind", "metadata", "spec"]);
+    assert_eq!(complete("foo: 1\n^").labels(), <[&str; 0]>::default());
+    assert_eq!(complete("kind: NodePool\napiVersion: ^").labels(), ["karpenter.sh/v1"]);
+    assert_eq!(complete("apiVersion: karpenter.sh/v1\nkind: ^").labels(), ["NodePool", "NodeClaim"]);
+    let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: ^";
+    assert_eq!(complete(overlay).labels(), ["NodeOverlay"]);
+    assert!(complete_in("a.yaml", overlay, "1.6").labels().is_empty());
+    let metadata = complete("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  ^");
+    assert_eq!(metadata.labels(), ["name", "labels", "annotations"]);
+}
+
+#[test]
+fn writes_json_in_json() {
+    let json =
+        "{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\", \"spec\": {\"disruption\": {^}}}";
+    let chosen = complete_in("a.json", json, "1.14").chosen("consolidateAfter");
+    assert!(chosen.contains("{\"consolidateAfter\": }"), "{chosen}");
+    let json = json.replace('^', "\"consolidationPolicy\": ^");
+    let chosen = complete_in("a.json", &json, "1.14").chosen("WhenEmpty");
+    assert!(chosen.contains("\"consolidationPolicy\": \"WhenEmpty\""), "{chosen}");
+    let json = json.replace('^', "\"When^\"");
+    let chosen = complete_in("a.json", &json, "1.14").chosen("WhenEmpty");
+    assert!(chosen.contains("\"consolidationPolicy\": \"WhenEmpty\""), "{chosen}");
+}
+
+#[test]
+fn offers_keys_and_values_of_the_settings() {
+    let settings = |marked: &str| complete_in("folder/karpwarden.yaml", marked, "1.14");
+    assert_eq!(settings("^").labels()[..2], ["karpenterVersion", "kubernetesVersion"]);
+    let version = settings("karpenterVersion: ^");
+    let newest = Release::NEWEST.name_of_minor();
+    assert_eq!(version.labels()[0], newest);
+    assert_eq!(version.chosen(&newest), format!("karpenterVersion: \"{newest}\""));
+    assert!(settings("rules:\n  ^").labels().contains(&"some-rule"));
+    assert_eq!(settings("rules:\n  some-rule: ^").labels(), ["deny", "warn", "info", "off"]);
+    assert!(settings("rules: {some-rule: warn, ^}").labels().contains(&"disruption"), "a family");
+    let exception = settings("exceptions:\n  - rule: some-rule\n    ^");
+    assert_eq!(exception.labels(), ["reason", "kind", "name", "namespace", "until"]);
+    assert_eq!(settings("exceptions:\n  - rule: ^").labels()[0], "some-rule");
+    assert_eq!(settings("overrides:\n  - ^").labels()[0], "paths");
+    assert_eq!(settings("overrides:\n  - rules:\n      some-rule: ^").labels().len(), 4);
+    assert_eq!(settings("announceErrors: ^").labels(), ["auto", "false", "true"]);
+}
+
+#[test]
+fn offers_keys_and_values_of_the_chart() {
+    let values = |marked: &str| complete_in("karpenter/values.yaml", marked, "1.14");
+    let text = "settings:\n  clusterName: a\n  interruptionQueue: a\n";
+    let settings = values(&format!("{text}  ^\n"));
+    assert!(settings.labels().contains(&"batchMaxDuration") && !settings.labels().contains(&"clusterName"));
+    assert!(!settings.labels().contains(&"enableDRA"), "since 1.15");
+    let gates = values(&format!("{text}  featureGates:\n    ^\n"));
+    assert!(gates.labels().contains(&"nodeOverlay"));
+    assert_eq!(values(&format!("{text}  featureGates:\n    nodeOverlay: ^\n")).labels(), ["false", "true"]);
+    assert_eq!(values(&format!("logLevel: ^\n{text}")).labels(), ["debug", "info", "error"]);
+    assert!(values(&format!("half\n{text}contr^\n")).labels().contains(&"controller"));
+    let handed_on = format!("karpenter:\n  {}controller:\n    ^\n", text.replace('\n', "\n  "));
+    assert!(complete(&handed_on).labels().contains(&"resources"), "{handed_on}");
+}
+
+#[test]
+fn offers_rules_in_comments() {
+    let names = complete(&pool("  weight: 1 # karpwarden: ignore[so^]\n"));
+    assert_eq!(names.labels()[0], "some-rule");
+    assert!(names.chosen("some-rule").ends_with("# karpwarden: ignore[some-rule]\n"));
+    let second = complete("# karpwarden: ignore[a, ^\n");
+    assert_eq!(second.chosen("some-rule"), "# karpwarden: ignore[a, some-rule\n");
+    assert_eq!(complete("# kar^\n").chosen("karpwarden: ignore["), "# karpwarden: ignore[\n");
+    assert!(complete("# other^\n").labels().is_empty());
+    assert!(complete("# karpwarden: ignore[a] because^\n").labels().is_empty());
+}
+
+#[test]
+fn offers_nothing_where_nothing_fits() {
+    for marked in [
+        pool("  weight: 1 ^\n"),
+        pool("  template: ^\n"),
+        pool("  unknown:\n    ^\n"),
+        class("  userData: |\n    ec^ho\n"),
+        "kind: Deployment\napiVersion: apps/v1\nspec:\n  ^\n".to_owned(),
+    ] {
+        assert!(complete(&marked).labels().is_empty(), "{marked}: {:?}", complete(&marked).labels());
+    }
+}

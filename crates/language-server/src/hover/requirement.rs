@@ -1,0 +1,48 @@
+//! The instance types that a requirement of a NodePool leaves, alone and together with the others.
+
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::requirement::RequirementItem;
+
+use super::{HoverQuestion, item_at};
+use crate::outline::EntryStep;
+use crate::pool_types::{of_pool, price};
+
+const REQUIREMENTS: [&str; 4] = ["spec", "template", "spec", "requirements"];
+
+/// The numbers of instance types for the requirement at a path.
+pub(super) fn counted(
+    question: &HoverQuestion<'_>,
+    object: Object<'_>,
+    path: &[EntryStep<'_>],
+) -> Option<String> {
+    let index = item_at(path, &REQUIREMENTS);
+    let is_list = path == REQUIREMENTS.map(EntryStep::Key);
+    let pool = NodePool::of(object).filter(|_| index.is_some() || is_list)?;
+    of_pool(question.folder?, pool, |counts| {
+        let together = match counts.cheapest.first() {
+            Some((name, cheapest)) => {
+                format!(
+                    "all requirements together leave {}, from `{name}` at {}",
+                    counts.left,
+                    price(*cheapest)
+                )
+            }
+            None => format!("all requirements together leave {}", counts.left),
+        };
+        let Some(index) = index else {
+            return Some(format!("Of {} instance types {together}\n", counts.all));
+        };
+        let alone = counts.requirements.iter().find(|one| Some(one.item.node()) == item(pool, index));
+        Some(match alone.and_then(|one| one.types) {
+            Some(types) => {
+                format!("This requirement leaves {types} of {} instance types; {together}\n", counts.all)
+            }
+            None => format!("Instance types do not have this label; of {} {together}\n", counts.all),
+        })
+    })
+}
+
+fn item(pool: NodePool<'_>, index: usize) -> Option<manifest::tree::Node<'_>> {
+    pool.requirements().items().nth(index).map(RequirementItem::node)
+}

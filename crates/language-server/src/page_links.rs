@@ -1,0 +1,101 @@
+//! Links from the names of rules, in comments and in the config file, to their pages.
+
+use lsp_types::DocumentLink;
+use manifest::source::Span;
+use rule::registry::Registry;
+use rule::settings::CONFIG_FILE;
+
+use crate::actions::page_of;
+use crate::documents::OpenDocument;
+use crate::lines::LinedText;
+use crate::outline::Outline;
+use crate::schema::ends_with;
+
+/// The start of the list of rules in a comment that accepts findings.
+const LIST: &str = "ignore[";
+
+/// The links of a document.
+pub(crate) fn of_document(
+    document: &OpenDocument,
+    text: &LinedText,
+    registry: &Registry,
+) -> Vec<DocumentLink> {
+    let is_config = document.name().rsplit(['/', '\\']).next() == Some(CONFIG_FILE);
+    let mut links = Vec::new();
+    for outline in Outline::all(text.text()) {
+        let mut spans: Vec<Span> =
+            outline.comments().iter().flat_map(|comment| in_comment(text.text(), *comment)).collect();
+        if is_config {
+            spans.extend(in_settings(text.text(), &outline));
+        }
+        let rules = spans.into_iter().filter_map(|span| Some((span, registry.find(span.text(text.text()))?)));
+        links.extend(rules.map(|(span, rule)| DocumentLink {
+            range: text.range(span),
+            target: page_of(rule.name),
+            tooltip: Some(rule.summary.to_owned()),
+            data: None,
+        }));
+    }
+    links
+}
+
+/// The names in a comment that accepts findings.
+fn in_comment(text: &str, comment: Span) -> Vec<Span> {
+    let own = comment.text(text);
+    let is_own = own.trim_start_matches(['#', ' ', '\t']).starts_with("karpwarden:");
+    let start = own.find(LIST).filter(|_| is_own).map(|at| at + LIST.len());
+    let end = start.and_then(|start| Some(start + own.get(start..)?.find(']')?));
+    let (Some(start), Some(end)) = (start, end) else { return Vec::new() };
+    let mut at = comment.start + start;
+    let mut names = Vec::new();
+    for part in Span::new(at, comment.start + end).text(text).split(',') {
+        let name = part.trim();
+        let name_start = at + (part.len() - part.trim_start().len());
+        names.push(Span::new(name_start, name_start + name.len()));
+        at += part.len() + 1;
+    }
+    names
+}
+
+/// The rules in the settings: the keys of `rules`, and the rule of an exception.
+fn in_settings(text: &str, outline: &Outline) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (id, entry) in outline.entries() {
+        let path = outline.path(text, Some(id), None);
+        if ends_with(&path, "exceptions[].rule") {
+            spans.push(entry.value);
+        } else if path.len() > 1 && ends_with(path.get(..path.len() - 1).unwrap_or_default(), "rules") {
+            spans.extend(entry.key);
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::PositionUnit;
+    use crate::testing::REGISTRY;
+
+    #[test]
+    fn links_the_names_of_rules_to_their_pages() {
+        let linked = |name: &str, text: &str| {
+            let document = OpenDocument {
+                uri: format!("file:///{name}").parse().unwrap(),
+                path: Some(format!("/{name}").into()),
+                version: 1,
+                text: text.to_owned(),
+                revision: 1,
+            };
+            let links = of_document(&document, &LinedText::of(text, PositionUnit::Utf16), &REGISTRY);
+            let target = |link: &DocumentLink| link.target.clone().unwrap().as_str().ends_with("/some-rule");
+            assert!(links.iter().all(target), "{links:?}");
+            links.iter().map(|link| (link.range.start.line, link.range.start.character)).collect::<Vec<_>>()
+        };
+        let text = "# karpwarden: ignore[other, some-rule] x\na: 1 # ignore[some-rule]\n";
+        assert_eq!(linked("a.yaml", text), [(0, 28)]);
+        let settings = "rules:\n  some-rule: warn\n  other: off\nexceptions:\n  - rule: some-rule\n    name: some-rule\n";
+        assert_eq!(linked("karpwarden.yaml", settings), [(1, 2), (4, 10)]);
+        assert!(linked("a.yaml", settings).is_empty());
+    }
+}
