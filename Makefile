@@ -39,6 +39,8 @@ test: setup npm-packages vscode-packages ## Run every test, including those in a
 	@$(call build,karpwarden-playground-assemble)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync build=: test-programs modules playground-dist playground-package
 	$(CARGO) test --locked --workspace
+	@printf '%s\n' '==> the tests in editors'
+	@$(CARGO) test --quiet --locked --workspace --test editors -- --ignored
 	@$(drive-page)
 	@$(test-extension)
 

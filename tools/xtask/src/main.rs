@@ -22,7 +22,7 @@ mod setup;
 const USAGE: &str = "\
 Usage: cargo xtask <task>
 
-  setup [targets|npm|chromium|docker-registry|promtool]
+  setup [targets|npm|chromium|docker-registry|promtool|nvim|emacs]
       installs what the tests need, or only the compiler's WebAssembly targets or one program
   module policy|floor|counted|playground|playground-checker|playground-symptoms|playground-placement
       compiles a WebAssembly module

@@ -16,7 +16,7 @@ struct Program {
     packages: &'static [&'static str],
 }
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 6] = [
     // Builds and tests the page.
     Program { commands: &["npm"], variable: None, packages: &["nodejs", "npm"] },
     // Runs the page in its tests.
@@ -29,6 +29,9 @@ const PROGRAMS: [Program; 4] = [
     Program { commands: &["docker-registry"], variable: None, packages: &["docker-registry"] },
     // Evaluates the alerts.
     Program { commands: &["promtool"], variable: None, packages: &["prometheus"] },
+    // Editors that start the language server.
+    Program { commands: &["nvim"], variable: None, packages: &["neovim"] },
+    Program { commands: &["emacs"], variable: None, packages: &["emacs-nox", "elpa-eglot", "elpa-yaml-mode"] },
 ];
 
 /// The targets of the policy module and of the page.
