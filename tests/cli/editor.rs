@@ -116,8 +116,11 @@ impl Editor {
     /// Asks about a place of a document.
     pub(crate) fn ask_at(&mut self, method: &str, path: &Path, (line, character): (usize, usize)) -> Value {
         let at = json!({"line": line, "character": character});
-        let context = json!({"includeDeclaration": true});
-        self.ask(method, &json!({"textDocument": {"uri": uri(path)}, "position": at, "context": context}))
+        let mut params = json!({"textDocument": {"uri": uri(path)}, "position": at});
+        if method == "textDocument/references" {
+            params["context"] = json!({"includeDeclaration": true});
+        }
+        self.ask(method, &params)
     }
 
     /// The code actions of some kinds in a range of a document.

@@ -75,7 +75,7 @@ fn session(folder: &Folder) -> Editor {
 
 /// The line and the character of the start of a text.
 fn place(text: &str, part: &str) -> (usize, usize) {
-    let before = &text[..text.find(part).unwrap_or_else(|| panic!("{part}"))];
+    let (before, _) = text.split_once(part).unwrap_or_else(|| panic!("{part}"));
     (before.matches('\n').count(), before.rsplit('\n').next().unwrap().len())
 }
 
@@ -152,6 +152,9 @@ fn explains_fields_requirements_schedules_and_amounts() {
     assert_eq!(memory, "`1.5Gi` is `1536Mi`, 1610612736 bytes\n");
 }
 
+const DEFINITION: &str = "textDocument/definition";
+const REFERENCES: &str = "textDocument/references";
+
 #[test]
 fn goes_to_what_a_name_means_and_back() {
     let folder = Folder::with(&FILES);
@@ -160,8 +163,6 @@ fn goes_to_what_a_name_means_and_back() {
         let text = FILES.iter().find(|(known, _)| *known == name).unwrap().1;
         places(&editor.ask_at(method, &folder.path(name), place(text, part)))
     };
-    const DEFINITION: &str = "textDocument/definition";
-    const REFERENCES: &str = "textDocument/references";
     assert_eq!(ask(DEFINITION, "pool.yaml", "class}"), ["class.yaml:2"]);
     assert_eq!(ask(DEFINITION, "web.yaml", "blue"), ["pool.yaml:12"]);
     assert_eq!(ask(DEFINITION, "web.yaml", "team"), ["pool.yaml:12"]);
@@ -191,8 +192,8 @@ fn lists_symbols_folds_and_links() {
     assert_eq!((&found[0]["name"], found.as_array().unwrap().len()), (&json!("NodePool general"), 1));
     let path = folder.path("accepted.yaml");
     editor.open(&path, "# karpwarden: ignore[storageclass-immediate] one zone\n");
-    let links = editor.ask("textDocument/documentLink", &json!({"textDocument": {"uri": uri(&path)}}));
-    assert!(links[0]["target"].as_str().unwrap().ends_with("/storageclass-immediate"), "{links}");
+    let pages = editor.ask("textDocument/documentLink", &json!({"textDocument": {"uri": uri(&path)}}));
+    assert!(pages[0]["target"].as_str().unwrap().ends_with("/storageclass-immediate"), "{pages}");
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn edited(editor: &str, script: &str, arguments: impl Fn(&Path) -> Vec<String>) 
         .current_dir(&root)
         .env("KARPWARDEN", env!("CARGO_BIN_EXE_karpwarden"))
         .env("RESULT", &result)
-        .env("HOME", &root)
+        // The server does not search a home folder.
+        .env("HOME", root.join("home"))
         .output();
     let output = output.unwrap_or_else(|error| {
         panic!("{editor} does not start: {error}; install what the tests need with `make setup`")

@@ -23,7 +23,8 @@ use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
     CodeActionOrCommand, CompletionList, CompletionTextEdit, Diagnostic, DidChangeTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentChanges, DocumentSymbol, Hover, OneOf, Position, PublishDiagnosticsParams, Range, TextEdit, Uri, WorkspaceEdit,
+    DidOpenTextDocumentParams, DocumentChanges, DocumentSymbol, Hover, OneOf, Position,
+    PublishDiagnosticsParams, Range, TextEdit, Uri, WorkspaceEdit,
 };
 use language_server::{
     Checked, CheckedFile, FolderView, Message, Notification, OpenDocument, OpenDocuments, Received, Request,
@@ -299,8 +300,11 @@ fn nearest_byte(text: &str, position: Position) -> usize {
             return byte;
         }
         let ends = char == '\n' || (char == '\r' && chars.peek().is_none_or(|(_, next)| *next != '\n'));
-        (line, character) =
-            if ends { (line + 1, 0) } else { (line, character + u32::try_from(char.len_utf16()).unwrap_or(1)) };
+        (line, character) = if ends {
+            (line + 1, 0)
+        } else {
+            (line, character + u32::try_from(char.len_utf16()).unwrap_or(1))
+        };
     }
     text.len()
 }
@@ -326,7 +330,8 @@ fn keep_text(message: &Message, texts: &mut BTreeMap<String, String>) {
                 match change.range {
                     // A position beyond a line means its end, as the protocol says.
                     Some(range) => {
-                        let [start, end] = [range.start, range.end].map(|position| nearest_byte(text, position));
+                        let [start, end] =
+                            [range.start, range.end].map(|position| nearest_byte(text, position));
                         text.replace_range(start.min(end)..start.max(end), &change.text);
                     }
                     None => *text = change.text,

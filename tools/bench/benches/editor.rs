@@ -184,7 +184,8 @@ impl Editor {
         let start = Instant::now();
         self.typed();
         let position = json!({"line": 6, "character": 74});
-        let answer = self.ask("textDocument/completion", json!({"textDocument": self.document, "position": position}));
+        let answer =
+            self.ask("textDocument/completion", json!({"textDocument": self.document, "position": position}));
         let took = start.elapsed();
         assert!(answer["items"].as_array().is_some_and(|items| !items.is_empty()), "{answer}");
         // The diagnostics of the keystroke.

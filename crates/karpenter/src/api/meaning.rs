@@ -305,7 +305,9 @@ mod tests {
     #[test]
     fn every_field_has_a_meaning_and_every_meaning_a_field() {
         let mut paths = BTreeSet::new();
-        KIND_SCHEMAS.into_iter().for_each(|kind| add(&kind.spec, "", &mut paths));
+        for kind in KIND_SCHEMAS {
+            add(&kind.spec, "", &mut paths);
+        }
         let without: Vec<_> = paths.iter().filter(|path| meaning(path).is_none()).collect();
         assert!(without.is_empty(), "{without:?}");
         let used: BTreeSet<_> = paths.iter().filter_map(|path| meaning(path)).collect();

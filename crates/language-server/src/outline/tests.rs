@@ -12,8 +12,8 @@ fn at(marked: &str) -> Option<String> {
     for step in outline.path(&text, place.nearest(), None) {
         match step {
             EntryStep::Key(key) if path.is_empty() => path += key,
-            EntryStep::Key(key) => path += &format!(".{key}"),
-            EntryStep::Item(index) => path += &format!("[{index}]"),
+            EntryStep::Key(key) => path.extend([".", key]),
+            EntryStep::Item(index) => path.extend(["[", &index.to_string(), "]"]),
         }
     }
     Some(format!("{path} {:?} {}", place.spot, place.word.text(&text)).trim().to_owned())
@@ -116,7 +116,7 @@ fn takes_every_prefix_and_every_place_of_a_text() {
     let text =
         "# x\na: {b: [c, \"d\" , {e: 'f'}], ü: |\n - x: y\n}\n- [\n--- # y\n k: >-\n  a\n'q\": : ,]}: -\n";
     for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
-        let part = &text[..end];
+        let part = text.get(..end).unwrap();
         for at in (0..=end).filter(|at| part.is_char_boundary(*at)) {
             let outline = Outline::at(part, at);
             if let Some(place) = outline.place(part, at) {
