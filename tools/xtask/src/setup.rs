@@ -31,7 +31,11 @@ const PROGRAMS: [Program; 6] = [
     Program { commands: &["promtool"], variable: None, packages: &["prometheus"] },
     // Editors that start the language server.
     Program { commands: &["nvim"], variable: None, packages: &["neovim"] },
-    Program { commands: &["emacs"], variable: None, packages: &["emacs-nox", "elpa-eglot", "elpa-yaml-mode"] },
+    Program {
+        commands: &["emacs"],
+        variable: None,
+        packages: &["emacs-nox", "elpa-eglot", "elpa-yaml-mode"],
+    },
 ];
 
 /// The targets of the policy module and of the page.
