@@ -13,6 +13,7 @@ use super::flags::{
 };
 use super::form::{Color, Format, ListFormat};
 use super::hash::HashArguments;
+use super::mcp::McpArguments;
 use super::plan::PlanArguments;
 use super::simulate::SimulateArguments;
 
@@ -68,6 +69,8 @@ pub(crate) enum CliCommand {
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Run the server for assistants (Model Context Protocol), which an assistant starts
+    Mcp(McpArguments),
     /// Print the documentation of rules, symptoms and families
     Explain(ExplainArguments),
     /// List the rules and symptoms

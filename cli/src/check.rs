@@ -19,6 +19,7 @@ use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
 use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, charts, pinning};
+use super::messages::Messages;
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -27,7 +28,7 @@ use super::status::Status;
 use super::{bounds, log_hint, render_charts, terminal, unused, upgrade_start};
 
 pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
-    let (config, excluded, baseline) = prepared(options, color)?;
+    let (config, excluded, baseline) = prepared(options, &color)?;
     let own = options.baseline.as_ref().map(BaselineUse::path);
     let mut clusters = input::by_cluster(&options.input, &config, own, &excluded, Wanted::Manifests);
     if options.force_exclude {
@@ -58,7 +59,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
             return Ok(Status::Clean);
         }
     }
-    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), &color)?;
     if input::count(&clusters) == 0 {
         terminal::error(color, &format!("nothing to check: {}", input::NO_FILES));
         print_empty(options, color, &config)?;
@@ -76,6 +77,21 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
     on_all_cores(|| run.check_inputs(&clusters))?
 }
 
+/// Reads the input and checks it. Prints nothing, applies no fix and writes no file.
+pub(crate) fn report(options: &CheckOptions, messages: &dyn Messages) -> Result<Report, CommandError> {
+    let (config, excluded, _) = prepared(options, messages)?;
+    let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Manifests);
+    input::refuse_excess(&options.input, &clusters)?;
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), messages)?;
+    if input::count(&clusters) == 0 {
+        return Err(CommandError::NoInput(format!("nothing to check: {}", input::NO_FILES)));
+    }
+    let unread = clusters.iter().flat_map(|cluster| &cluster.unread).cloned().collect::<Vec<_>>();
+    let color = Color::Never;
+    let run = CheckRun { options, color, config: &config, baseline: None, unread: &unread, remarks: &[] };
+    on_all_cores(|| run.report_of(&clusters))?
+}
+
 /// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.
 fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Result<()> {
     if options.report.format == Format::Human && options.report.file.is_none() {
@@ -88,9 +104,9 @@ fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Res
 /// Reads the settings, the excluded paths and the baseline.
 fn prepared(
     options: &CheckOptions,
-    color: Color,
+    messages: &dyn Messages,
 ) -> Result<(Config, Patterns, Option<Baseline>), CommandError> {
-    let config = config::read(&options.settings, &options.input, color)?;
+    let config = config::read(&options.settings, &options.input, messages)?;
     let usage = |message: &str| Err(CommandError::Usage(message.to_owned()));
     if options.fixing == Some(Fixing::Diff) && options.report.format != Format::Human {
         return usage("`--diff` prints a diff and cannot be combined with `--format`");
@@ -101,7 +117,7 @@ fn prepared(
     if let Some(root) = options.root.as_deref().filter(|root| !root.is_dir()) {
         return usage(&format!("--root: `{}` is not a folder", root.display()));
     }
-    let excluded = config.excluded(&options.input, color)?;
+    let excluded = config.excluded(&options.input, messages)?;
     let baseline = match &options.baseline {
         Some(BaselineUse::Read(path)) => Some(Baseline::read(path, config.base.clone())?),
         _ => None,
@@ -130,17 +146,31 @@ impl CheckRun<'_> {
         for remark in &remarks {
             self.note(remark);
         }
-        let run = CheckRun { remarks: &remarks, ..*self };
-        let Some(to) = self.options.upgrade_to else {
-            return Ok(run.check_clusters(clusters, &origins, progress)?);
-        };
-        let is_strict = self.options.settings.strict_release;
-        let config = upgrade_start::with_start(self.config, to, &clusters, is_strict)?;
-        if let Some(remark) = config.settings.unknown_releases.last() {
+        let started = self.started(&clusters)?;
+        if let Some(remark) = started.as_ref().and_then(|config| config.settings.unknown_releases.last()) {
             self.note(remark);
         }
-        let run = CheckRun { config: &config, ..run };
+        let config = started.as_ref().unwrap_or(self.config);
+        let run = CheckRun { remarks: &remarks, config, ..*self };
         Ok(run.check_clusters(clusters, &origins, progress)?)
+    }
+
+    /// The config for an upgrade that starts at the release that the input names; `None` for another run.
+    fn started(&self, clusters: &[Cluster]) -> Result<Option<Config>, CommandError> {
+        let is_strict = self.options.settings.strict_release;
+        let with_start = |to| upgrade_start::with_start(self.config, to, clusters, is_strict);
+        self.options.upgrade_to.map(with_start).transpose()
+    }
+
+    fn report_of(&self, inputs: &[ClusterInputs]) -> Result<Report, CommandError> {
+        let progress = Progress::new(input::count(inputs), Unit::Files, true);
+        let (clusters, _, remarks) = self.load(inputs, &progress);
+        let started = self.started(&clusters)?;
+        let config = started.as_ref().unwrap_or(self.config);
+        let (mut report, _) = CheckRun { remarks: &remarks, config, ..*self }.checked(&clusters);
+        report.notes.extend(log_hint::notes(&clusters));
+        report.truncate(self.options.report.max_findings);
+        Ok(report)
     }
 
     fn check_clusters(
@@ -184,11 +214,16 @@ impl CheckRun<'_> {
             files.extend(referenced.files);
             input::evaluate_terraform(&mut files, unread, &self.config.base, &self.options.input, root);
             let settings = &self.config.settings;
-            if self.options.render.unwrap_or(settings.render) {
+            // Helm is another program, which a confined run does not start.
+            let is_confined = self.options.input.confinement.is_some();
+            if is_confined && settings.render {
+                remarks.push("the charts are not rendered, although the settings ask for it".to_owned());
+            } else if self.options.render.unwrap_or(settings.render) {
                 let (base, kubernetes) = (&self.config.base, settings.kubernetes_minor);
                 remarks.extend(render_charts::render(&mut files, base, kubernetes, &limits));
             }
-            let templates = charts::texts(&files, &self.config.base);
+            let confinement = self.options.input.confinement.as_ref();
+            let templates = charts::texts(&files, &self.config.base, confinement);
             let texts = self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates);
             input::add_unknown(&mut files, texts);
             for file in files.iter().skip(origins.len() - first) {

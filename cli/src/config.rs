@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::limits::Limits;
-use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use render::human;
 use rule::Rule;
@@ -14,10 +13,9 @@ use rule::settings::{Date, RuleLevel, RuleSelector, Settings, is_near_config_fil
 use values::calendar::Day;
 
 use super::error::CommandError;
-use super::form::Color;
 use super::input::{BaseFolder, InputError, InputFile, Patterns, read_regular};
+use super::messages::Messages;
 use super::options::{ConfigSource, InputOptions, SettingsOptions};
-use super::terminal;
 
 pub(super) use rule::settings::CONFIG_FILE as FILE;
 
@@ -31,19 +29,23 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Paths that the config file and the options exclude. Prints an error for each invalid pattern.
-    pub(crate) fn excluded(&self, input: &InputOptions, color: Color) -> Result<Patterns, CommandError> {
-        Patterns::new(self.path.as_deref(), &self.settings.exclude, &input.exclude, color)
+    /// Paths that the config file and the options exclude. Reports each invalid pattern.
+    pub(crate) fn excluded(
+        &self,
+        input: &InputOptions,
+        messages: &dyn Messages,
+    ) -> Result<Patterns, CommandError> {
+        Patterns::new(self.path.as_deref(), &self.settings.exclude, &input.exclude, messages)
     }
 
-    /// Resolves the path patterns of each override to input files. Prints an error for each invalid pattern.
+    /// Resolves the path patterns of each override to input files. Reports each invalid pattern.
     pub(crate) fn for_files<'i>(
         mut self,
         inputs: &(impl Iterator<Item = &'i InputFile> + Clone),
-        color: Color,
+        messages: &dyn Messages,
     ) -> Result<Self, CommandError> {
         for one in &mut self.settings.overrides {
-            let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
+            let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], messages)?;
             let matches =
                 |input: &&InputFile| input.assumed_path().is_some_and(|path| patterns.matches(path, false));
             one.files = inputs.clone().filter(matches).map(|input| input.name.clone()).collect();
@@ -53,37 +55,37 @@ impl Config {
     }
 }
 
-/// Reads the settings of a run. Prints every error.
+/// Reads the settings of a run. Reports every error.
 pub(crate) fn read(
     options: &SettingsOptions,
     input: &InputOptions,
-    color: Color,
+    messages: &dyn Messages,
 ) -> Result<Config, CommandError> {
     let path = match &options.config {
-        ConfigSource::Nearest => nearest(options.quiet, color),
+        ConfigSource::Nearest => nearest(options.quiet, messages),
         ConfigSource::At(path) => Some(path.clone()),
         ConfigSource::None => None,
     };
     let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),
-        Some(path) => from_file(path, color).unwrap_or_else(|| {
+        Some(path) => from_file(path, messages).unwrap_or_else(|| {
             is_valid = false;
             Settings::default()
         }),
     };
     for problem in &options.problems {
-        terminal::error(color, &human::printable(problem));
+        messages.error(&human::printable(problem));
         is_valid = false;
     }
     apply(options, &mut settings);
     for remark in &settings.unknown_releases {
         let remark = human::printable(remark);
         if options.strict_release {
-            terminal::error(color, &format!("{remark}; `--strict-release` refuses it"));
+            messages.error(&format!("{remark}; `--strict-release` refuses it"));
             is_valid = false;
         } else if !options.quiet {
-            terminal::note(color, &remark);
+            messages.note(&remark);
         }
     }
     settings.today = today();
@@ -91,16 +93,16 @@ pub(crate) fn read(
     if is_valid { Ok(Config { settings, path, base }) } else { Err(CommandError::Printed) }
 }
 
-/// Finds the config file in the working directory or in the nearest parent folder. Prints a note for each file in these
+/// Finds the config file in the working directory or in the nearest parent folder. Reports each file in these
 /// folders that is meant to be the config file, but has another name.
-fn nearest(quiet: bool, color: Color) -> Option<PathBuf> {
+fn nearest(quiet: bool, messages: &dyn Messages) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let found = here.ancestors().enumerate().find(|(_, folder)| folder.join(FILE).is_file());
     let searched = found.map_or(usize::MAX, |(above, _)| above + 1);
     for folder in here.ancestors().take(searched).filter(|_| !quiet) {
         for name in near_names(folder) {
             let path = human::printable(&BaseFolder::here().name(&folder.join(name)));
-            terminal::note(color, &format!("`{path}` is not read: the name of the config file is `{FILE}`"));
+            messages.note(&format!("`{path}` is not read: the name of the config file is `{FILE}`"));
         }
     }
     // A relative path is easier to read in messages.
@@ -117,13 +119,13 @@ fn near_names(folder: &Path) -> Vec<String> {
     near
 }
 
-fn from_file(path: &Path, color: Color) -> Option<Settings> {
+fn from_file(path: &Path, messages: &dyn Messages) -> Option<Settings> {
     let name = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     let bytes = match read_regular(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let reason = InputError::from(error);
-            terminal::error(color, &format!("cannot read the config file `{name}`: {reason}"));
+            messages.error(&format!("cannot read the config file `{name}`: {reason}"));
             return None;
         }
     };
@@ -131,26 +133,18 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
     if let [Document::Unreadable { error, .. }] = file.documents.as_slice()
         && file.source.text().is_empty()
     {
-        terminal::error(color, &format!("cannot read the config file `{name}`: {error}"));
+        messages.error(&format!("cannot read the config file `{name}`: {error}"));
         return None;
     }
     match Settings::parse_file(&file, &REGISTRY) {
         Ok(settings) => Some(settings),
         Err(problems) => {
             for problem in problems {
-                show_error(&file.source, problem.span, &problem.to_string(), color);
+                messages.problem(&file.source, problem.span, &problem.to_string());
             }
             None
         }
     }
-}
-
-fn show_error(source: &Source, span: Span, message: &str, color: Color) {
-    use std::io::Write as _;
-    let mut stream = terminal::stderr(color);
-    let text = human::problem(source, span, message, color.on_stderr());
-    // A closed standard error is not an error.
-    let _ = writeln!(stream, "{text}\n").and_then(|()| stream.flush());
 }
 
 /// Applies the options, which take precedence over the config file.

@@ -111,8 +111,7 @@ impl InputFlags {
             stdin_filename,
             allow_empty: self.allow_empty,
             limits: bounds.limits(),
-            max_walked: usize::MAX,
-            include_docs: false,
+            ..InputOptions::default()
         }
     }
 }
@@ -173,7 +172,7 @@ impl SettingsOptions {
     }
 
     /// Parses `--from` and `--to`. Returns the end of the upgrade path if the input has to say where the path starts.
-    fn set_upgrade_path(&mut self, from: Option<&str>, to: Option<&str>) -> Option<Release> {
+    pub(crate) fn set_upgrade_path(&mut self, from: Option<&str>, to: Option<&str>) -> Option<Release> {
         let mut remarks = Vec::new();
         let mut parse = |flag: &str, text: &str| match NearestRelease::parse(text.trim()) {
             Ok(nearest) => {
@@ -197,7 +196,7 @@ impl SettingsOptions {
         None
     }
 
-    fn set_facts(&mut self, facts: FactFlags) {
+    pub(crate) fn set_facts(&mut self, facts: FactFlags) {
         if let Some(text) = &facts.kubernetes_version {
             self.kubernetes_minor = kubernetes_minor(text);
             if self.kubernetes_minor.is_none() {
@@ -214,7 +213,7 @@ impl SettingsOptions {
         self.strict_release = facts.strict_release;
     }
 
-    fn set_selection(&mut self, select: &[String], ignore: &[String]) {
+    pub(crate) fn set_selection(&mut self, select: &[String], ignore: &[String]) {
         let mut parse = |flag: &str, names: &[String]| -> Vec<RuleSelector> {
             let parsed = names.iter().map(|name| RuleSelector::parse_selection(name.trim(), &REGISTRY));
             let parsed = parsed.filter_map(|selector| {

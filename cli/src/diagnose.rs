@@ -16,6 +16,7 @@ use super::config::{self, Config};
 use super::error::CommandError;
 use super::form::{Color, Format};
 use super::input::{self, ClusterInputs, InputFile, Wanted};
+use super::messages::Messages;
 use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -28,7 +29,7 @@ use super::{bounds, terminal};
 const CHUNK: usize = 1 << 18;
 
 pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> Result<Status, CommandError> {
-    let (config, clusters) = prepared(options, color)?;
+    let (config, clusters) = prepared(options, &color)?;
     if input::count(&clusters) == 0 {
         let has_paths = !(options.input.paths.is_empty() && options.input.clusters.is_empty());
         let reason =
@@ -45,23 +46,41 @@ pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> Result<Status, Com
 }
 
 /// Reads the settings and finds the inputs.
-fn prepared(options: &DiagnoseOptions, color: Color) -> Result<(Config, Vec<ClusterInputs>), CommandError> {
-    let config = config::read(&options.settings, &options.input, color)?;
-    let excluded = config.excluded(&options.input, color)?;
+fn prepared(
+    options: &DiagnoseOptions,
+    messages: &dyn Messages,
+) -> Result<(Config, Vec<ClusterInputs>), CommandError> {
+    let config = config::read(&options.settings, &options.input, messages)?;
+    let excluded = config.excluded(&options.input, messages)?;
     let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Texts);
+    input::refuse_excess(&options.input, &clusters)?;
     output::refuse_input(options.report.file.as_deref(), "--output", &clusters, config.path.as_deref())?;
-    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), messages)?;
     Ok((config, clusters))
 }
 
-fn read_and_report(
+/// Reads the input and finds the causes of problems. Prints nothing.
+pub(crate) fn report(options: &DiagnoseOptions, messages: &dyn Messages) -> Result<Report, CommandError> {
+    let (config, clusters) = prepared(options, messages)?;
+    if input::count(&clusters) == 0 {
+        return Err(CommandError::NoInput("nothing to diagnose: found no files".to_owned()));
+    }
+    let (diagnosed, ..) = on_one_core(|| diagnosed(options, &config, &clusters, true))?;
+    match (&options.story, &diagnosed.unresolved) {
+        (Some(story), Some(reason)) => Err(CommandError::Usage(story.absence(reason))),
+        _ => Ok(diagnosed.report),
+    }
+}
+
+/// Reads the texts of all clusters. Also returns their names, and whether standard input is empty without permission.
+fn diagnosed(
     options: &DiagnoseOptions,
-    color: Color,
     config: &Config,
     clusters: &[ClusterInputs],
-) -> io::Result<Status> {
+    is_quiet: bool,
+) -> (Diagnosed, Vec<String>, bool) {
     let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(InputFile::len).sum();
-    let progress = Progress::new(bytes, Unit::Bytes, options.report.quiet);
+    let progress = Progress::new(bytes, Unit::Bytes, is_quiet);
     let mut reading = Reading::new(&REGISTRY, config.settings.clone(), options.input.limits)
         .at_most(options.report.max_findings);
     if let Some(story) = &options.story {
@@ -86,7 +105,16 @@ fn read_and_report(
     let mut diagnosed = reading.finish();
     bounds::advise(&mut diagnosed.report);
     require(&mut diagnosed.report, &named);
-    drop(progress);
+    (diagnosed, names, is_empty)
+}
+
+fn read_and_report(
+    options: &DiagnoseOptions,
+    color: Color,
+    config: &Config,
+    clusters: &[ClusterInputs],
+) -> io::Result<Status> {
+    let (diagnosed, names, is_empty) = diagnosed(options, config, clusters, options.report.quiet);
     if is_empty {
         terminal::error(color, output::EMPTY);
     }

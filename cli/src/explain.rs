@@ -42,7 +42,7 @@ pub(crate) fn run(explain: &ExplainArguments, color: Color) -> Result<Status, Co
 }
 
 /// Page of a rule, a symptom or a family as Markdown, or an error that suggests the nearest name.
-fn page_of(name: &str) -> Result<String, CommandError> {
+pub(crate) fn page_of(name: &str) -> Result<String, CommandError> {
     if let Some(family) = Family::ALL.into_iter().find(|family| family.name() == name) {
         return Ok(page_of_family(family));
     }

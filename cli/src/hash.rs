@@ -94,7 +94,7 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
     let ca_bundle = flags.ca_bundle.as_deref().map_or_else(|| Ok(String::new()), ca_bundle)?;
     let input = flags.input.into_options(flags.exclude, None, flags.bounds);
     let OneCluster { settings, cluster } =
-        one_cluster::read(&input, &settings, flags.output.as_deref(), "hash", color)?;
+        one_cluster::read(&input, &settings, flags.output.as_deref(), "hash", &color)?;
     let (release, assumption) = release_of(&settings, &cluster.files);
     let options = HashOptions { release, is_stored: flags.stored, ca_bundle };
     let (mut answer, left_out) = hashes::answer(&cluster.files, &options);
@@ -112,7 +112,7 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
         ListFormat::Human => write_table(&mut out, &answer, lacks_ca_bundle, Painter { color: has_color }),
     })?;
     output::unless_closed(out.finish())?;
-    let is_unreadable = one_cluster::report_unreadable(&cluster.files, color);
+    let is_unreadable = one_cluster::report_unreadable(&cluster.files, &color);
     Ok(if is_unreadable {
         Status::Unreadable
     } else if answer.objects.is_empty() {

@@ -25,6 +25,8 @@ mod log_hint;
 mod lsp;
 mod man;
 mod markdown;
+mod mcp;
+mod messages;
 mod one_cluster;
 mod options;
 mod output;
@@ -93,6 +95,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Simulate(simulate) => simulate::run(*simulate, color),
         CliCommand::Collect(collect) => collect::run(&collect, color),
         CliCommand::Lsp { stdio: _ } => Ok(lsp::run()?),
+        CliCommand::Mcp(mcp) => mcp::run(&mcp),
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
         CliCommand::Hash(hash) => hash::run(*hash, color),
         CliCommand::Plan(plan) => plan::run(*plan, color),

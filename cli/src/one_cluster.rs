@@ -7,11 +7,11 @@ use manifest::{Document, File};
 use rule::settings::Settings;
 
 use super::error::CommandError;
-use super::form::Color;
 use super::input::pinning::texts_with_pins;
 use super::input::{self, Wanted, add_unknown, evaluate_terraform};
+use super::messages::Messages;
 use super::options::{InputOptions, SettingsOptions};
-use super::{bounds, config, output, terminal};
+use super::{bounds, config, output};
 
 /// Settings and manifests of a run.
 pub(crate) struct OneCluster {
@@ -26,21 +26,22 @@ pub(crate) fn read(
     settings: &SettingsOptions,
     output: Option<&Path>,
     verb: &str,
-    color: Color,
+    messages: &dyn Messages,
 ) -> Result<OneCluster, CommandError> {
-    let config = config::read(settings, input, color)?;
-    let excluded = config.excluded(input, color)?;
+    let config = config::read(settings, input, messages)?;
+    let excluded = config.excluded(input, messages)?;
     let clusters = input::by_cluster(input, &config, None, &excluded, Wanted::Manifests);
     if input::count(&clusters) == 0 {
         let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
         return Err(CommandError::NoInput(message));
     }
+    input::refuse_excess(input, &clusters)?;
     output::refuse_input(output, "--output", &clusters, config.path.as_deref())?;
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let config = config.for_files(&inputs.clone(), color)?;
+    let config = config.for_files(&inputs.clone(), messages)?;
     let mut files: Vec<File> = inputs.map(|one| one.read(&input.limits).file).collect();
     let unread: Vec<String> = clusters.iter().flat_map(|cluster| cluster.unread.iter().cloned()).collect();
-    evaluate_terraform(&mut files, &unread, &config.base, input, None);
+    evaluate_terraform(&mut files, &unread, &config.base, input, input.root());
     if !config.settings.is_karpenter_version_set {
         let pinning: Vec<PathBuf> =
             clusters.iter().flat_map(|cluster| cluster.pinning.iter().cloned()).collect();
@@ -50,24 +51,24 @@ pub(crate) fn read(
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }
 
-/// Prints the documents that could not be parsed. Returns whether there are any.
-pub(crate) fn report_unreadable(files: &[File], color: Color) -> bool {
+/// Reports the documents that could not be parsed. Returns whether there are any.
+pub(crate) fn report_unreadable(files: &[File], messages: &dyn Messages) -> bool {
     let mut found = false;
     for file in files {
-        found |= report_unreadable_at(file, None, color);
+        found |= report_unreadable_at(file, None, messages);
     }
     found
 }
 
-/// Prints the documents of a file that could not be parsed, in the working tree or in a commit. Returns whether there are any.
-pub(crate) fn report_unreadable_at(file: &File, commit: Option<&str>, color: Color) -> bool {
+/// Reports the documents of a file that could not be parsed, in the working tree or in a commit. Returns whether there are any.
+pub(crate) fn report_unreadable_at(file: &File, commit: Option<&str>, messages: &dyn Messages) -> bool {
     let at = commit.map(|commit| format!(" in commit {commit}")).unwrap_or_default();
     let mut found = false;
     for document in &file.documents {
         if let Document::Unreadable { error, .. } = document {
             let (name, advice) = (file.source.name(), bounds::advice(error.exceeded()));
             let message = format!("`{name}`{at}: {error}{advice}");
-            terminal::error(color, &render::human::printable(&message));
+            messages.error(&render::human::printable(&message));
             found = true;
         }
     }

@@ -1,7 +1,9 @@
 //! Options of the commands. The command line converts its flags into them ([`crate::conversion`]); the language server, which has
-//! no flags, writes them itself.
+//! no flags, writes them itself, and so does the server for assistants.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use engine::apply::WantedFixes;
 use engine::check::MAX_FINDINGS;
@@ -12,6 +14,7 @@ use rule::settings::{RuleSelector, Target};
 use symptoms::StoryTarget;
 
 use super::form::{Format, TimelineForm};
+use super::input::Confinement;
 
 /// Files of a run.
 #[derive(Clone, Debug)]
@@ -24,6 +27,10 @@ pub(crate) struct InputOptions {
     pub(crate) helm_values: Vec<PathBuf>,
     /// Patterns of files and folders to skip, in addition to the config file's.
     pub(crate) exclude: Vec<String>,
+    /// Texts in the place of files, by path.
+    pub(crate) texts: BTreeMap<PathBuf, Arc<[u8]>>,
+    /// Folders outside of which nothing is read; `None` for no bound.
+    pub(crate) confinement: Option<Confinement>,
     /// File name of standard input.
     pub(crate) stdin_filename: Option<String>,
     /// Whether standard input may be empty.
@@ -160,6 +167,8 @@ impl Default for InputOptions {
             clusters: Vec::new(),
             helm_values: Vec::new(),
             exclude: Vec::new(),
+            texts: BTreeMap::new(),
+            confinement: None,
             stdin_filename: None,
             allow_empty: false,
             limits: Limits::DEFAULT,
@@ -191,6 +200,12 @@ impl SettingsOptions {
 }
 
 impl InputOptions {
+    /// The folder in which references of the input are followed, if the run is confined.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        let confinement = self.confinement.as_ref().filter(|confinement| !confinement.roots.is_empty());
+        confinement.map(|confinement| confinement.base.as_path())
+    }
+
     /// Whether standard input is read.
     pub(crate) fn reads_stdin(&self) -> bool {
         self.paths.iter().chain(&self.helm_values).any(|path| path.as_os_str() == "-")

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use karpwarden::REGISTRY;
 
 /// The crates of the engine. A crate depends only on crates above it.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "ids",
     "manifest",
     "values",
@@ -29,10 +29,11 @@ const CRATES: [&str; 19] = [
     "symptoms",
     "render",
     "language-server",
+    "assistant",
 ];
 
 /// Crates above others that these still must not know.
-const INDEPENDENT: [(&str, &[&str]); 10] = [
+const INDEPENDENT: [(&str, &[&str]); 11] = [
     ("values", &["manifest"]),
     ("kustomize", &["values", "terraform"]),
     ("karpenter", &["kustomize"]),
@@ -43,10 +44,11 @@ const INDEPENDENT: [(&str, &[&str]); 10] = [
     ("engine", &["scheduling", "disruption", "kustomize"]),
     ("render", &["engine", "symptoms"]),
     ("language-server", &["engine", "symptoms", "render", "cluster"]),
+    ("assistant", &["engine", "symptoms", "render", "cluster", "rule", "language-server"]),
 ];
 
 /// Libraries of the command line, which a user of the engine does not get.
-const OF_THE_COMMAND_LINE: [&str; 6] = ["clap", "indicatif", "ignore", "zip", "flate2", "jiff"];
+const OF_THE_COMMAND_LINE: [&str; 8] = ["clap", "indicatif", "ignore", "zip", "flate2", "jiff", "tokio", "rmcp"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

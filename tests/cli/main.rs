@@ -27,6 +27,7 @@ mod kustomize;
 mod lsp;
 mod lsp_names;
 mod lsp_terraform;
+mod mcp;
 mod pipes;
 mod places;
 mod plan;

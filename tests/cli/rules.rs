@@ -119,6 +119,7 @@ fn prints_help() {
       plan         Show what a change does to the nodes, before it is applied
       hash         Print the hashes by which Karpenter recognises drift
       lsp          Run the language server, which an editor starts, on standard input and output
+      mcp          Run the server for assistants (Model Context Protocol), which an assistant starts
       explain      Print the documentation of rules, symptoms and families
       rules        List the rules and symptoms
       init         Write a commented config file

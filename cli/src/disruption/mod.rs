@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use answers::disruption::DisruptionAnswer;
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
@@ -24,6 +25,7 @@ use values::timestamp::Timestamp;
 use super::assumed;
 use super::error::CommandError;
 use super::form::Color;
+use super::messages::Messages;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
@@ -32,38 +34,37 @@ use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
 use clock::Clock;
-use flags::DisruptionFormat;
-pub(crate) use flags::{DisruptionArguments, time};
-use subject::ResolvedSubject;
+pub(crate) use flags::{DisruptionArguments, DisruptionFormat, time};
+use subject::{NodeAndPod, ResolvedSubject};
 
 /// Options of `disruption`.
 #[derive(Clone, Debug)]
-struct DisruptionOptions {
-    input: InputOptions,
-    settings: SettingsOptions,
-    choices: Choices,
+pub(crate) struct DisruptionOptions {
+    pub(crate) input: InputOptions,
+    pub(crate) settings: SettingsOptions,
+    pub(crate) choices: Choices,
     /// File with prices.
-    prices: Option<PathBuf>,
+    pub(crate) prices: Option<PathBuf>,
     /// Time to judge at.
-    at: Timestamp,
-    clock: Clock,
+    pub(crate) at: Timestamp,
+    pub(crate) clock: Clock,
     /// Numbers of nodes, by NodePool.
-    node_counts: BTreeMap<String, usize>,
-    nominated: BTreeSet<String>,
-    marked_for_deletion: BTreeSet<String>,
-    subject: Option<StorySubject>,
-    format: DisruptionFormat,
+    pub(crate) node_counts: BTreeMap<String, usize>,
+    pub(crate) nominated: BTreeSet<String>,
+    pub(crate) marked_for_deletion: BTreeSet<String>,
+    pub(crate) subject: Option<StorySubject>,
+    pub(crate) format: DisruptionFormat,
     /// Whether to list every change of the budgets.
-    all: bool,
+    pub(crate) all: bool,
     /// File to write to; `None` for standard output.
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Largest number of findings in the result.
-    max_findings: usize,
+    pub(crate) max_findings: usize,
 }
 
 /// Object whose story the user asks for.
 #[derive(Clone, Debug)]
-enum StorySubject {
+pub(crate) enum StorySubject {
     Node(String),
     /// A pod with its node, as `NAMESPACE/NAME`.
     Pod(String),
@@ -84,9 +85,53 @@ struct ShownDisruption<'s, 'd> {
     all: bool,
 }
 
+/// The result of a run, with the input.
+struct Judged<'s, 'd> {
+    answer: &'s ClusterDisruption<'d>,
+    story: Option<NodeAndPod<'s, 'd>>,
+    assumptions: &'s [String],
+    read: &'d OneCluster,
+}
+
+impl Judged<'_, '_> {
+    /// The result as a program reads it.
+    fn json(&self, max_findings: usize) -> DisruptionAnswer {
+        let OneCluster { settings, cluster } = self.read;
+        let report = check_within(&REGISTRY, std::slice::from_ref(cluster), settings, max_findings);
+        let mut whole = json::answer(self.answer, &cluster.files, &report.findings);
+        if let Some((node, _)) = self.story {
+            json::keep_node(&mut whole, node.node.name());
+        }
+        whole
+    }
+}
+
+/// Reads the input and judges it. Prints nothing. Also returns the assumptions.
+pub(crate) fn answer_and_assumptions(
+    options: &DisruptionOptions,
+    messages: &dyn Messages,
+) -> Result<(DisruptionAnswer, Vec<String>), CommandError> {
+    on_one_core(|| {
+        judged(options, messages, |judged| {
+            one_cluster::report_unreadable(&judged.read.cluster.files, messages);
+            (judged.json(options.max_findings), judged.assumptions.to_vec())
+        })
+    })?
+}
+
 fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
+    judged(options, &color, |judged| print(options, judged, color))?
+}
+
+/// Reads the input, judges it, and hands on the result.
+fn judged<T>(
+    options: &DisruptionOptions,
+    messages: &dyn Messages,
+    show: impl FnOnce(&Judged<'_, '_>) -> T,
+) -> Result<T, CommandError> {
     output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
-    let read = one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "judge", color)?;
+    let read =
+        one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "judge", messages)?;
     let OneCluster { settings, cluster } = &read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
@@ -99,14 +144,14 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     let subject = options.subject.as_ref().map(|subject| subject::resolved(subject, &objects)).transpose()?;
     let answer = answer(&question(options, subject.as_ref()), deduced.settings, &objects);
     let story = subject.as_ref().and_then(|subject| subject::story_of(subject, &answer));
-    let clock = &options.clock;
     let assumptions = assumed::texts(&deduced.assumptions);
-    let shown = ShownDisruption {
-        answer: &answer,
-        assumptions: &assumptions,
-        skipped: skipped(files),
-        all: options.all,
-    };
+    Ok(show(&Judged { answer: &answer, story, assumptions: &assumptions, read: &read }))
+}
+
+fn print(options: &DisruptionOptions, judged: &Judged<'_, '_>, color: Color) -> Result<Status, CommandError> {
+    let Judged { answer, story, assumptions, read } = judged;
+    let (clock, files) = (&options.clock, &read.cluster.files);
+    let shown = ShownDisruption { answer, assumptions, skipped: skipped(files), all: options.all };
     let escaping = match options.format {
         DisruptionFormat::Json => Escaping::Json,
         DisruptionFormat::Human => Escaping::Symbol,
@@ -114,27 +159,21 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match (options.format, story) {
-        (DisruptionFormat::Ics, _) => calendar_file::write(&mut out, &answer),
-        (DisruptionFormat::Json, story) => {
-            let clusters = std::slice::from_ref(cluster);
-            let report = check_within(&REGISTRY, clusters, settings, options.max_findings);
-            let mut whole = json::answer(&answer, files, &report.findings);
-            if let Some((node, _)) = story {
-                json::keep_node(&mut whole, node.node.name());
-            }
-            let json = answers::sorted(&whole);
+        (DisruptionFormat::Ics, _) => calendar_file::write(&mut out, answer),
+        (DisruptionFormat::Json, _) => {
+            let json = answers::sorted(&judged.json(options.max_findings));
             json.and_then(|json| serde_json::to_writer_pretty(&mut out, &json))
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
         }
         (DisruptionFormat::Human, None) => human::write(&mut out, &shown, clock, has_color),
         (DisruptionFormat::Human, Some((node, pod))) => {
-            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, &pod, clock));
-            pod.and_then(|()| story::write(&mut out, &answer, node, clock, has_color))
+            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, answer, &pod, clock));
+            pod.and_then(|()| story::write(&mut out, answer, node, clock, has_color))
         }
     })?;
     output::unless_closed(out.finish())?;
-    let is_unreadable = one_cluster::report_unreadable(files, color);
+    let is_unreadable = one_cluster::report_unreadable(files, &color);
     // The calendar needs no simulation.
     let is_undecided = answer.is_undecided() && options.format != DisruptionFormat::Ics;
     Ok(if is_unreadable || is_undecided { Status::Unreadable } else { Status::Clean })

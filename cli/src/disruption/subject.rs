@@ -86,7 +86,7 @@ fn pods<'d>(objects: &[Object<'d>]) -> Vec<(String, &'d str)> {
 }
 
 /// A node, and the pod that names it.
-type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
+pub(super) type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
 
 /// The node of a subject.
 pub(super) fn story_of<'a, 'd>(

@@ -25,9 +25,12 @@ impl BaseFolder {
         Self { folder: folder.unwrap_or_else(|| here.clone()), here }
     }
 
-    /// The base of a run: the folder of the config file, or the working directory without one. A config file in a folder that
+    /// The base of a run: the base of its confinement, the folder of the config file, or the working directory without one. A config file in a folder that
     /// holds neither the working directory nor the input, such as `.github`, gives no base.
     pub(crate) fn of_run(input: &InputOptions, config: Option<&Path>) -> Self {
+        if let Some(confinement) = &input.confinement {
+            return Self { here: confinement.base.clone(), folder: confinement.base.clone() };
+        }
         let Some(base) = config.map(Self::of_file) else { return Self::here() };
         let mut paths = input.paths.iter().chain(&input.clusters).filter(|path| path.as_os_str() != "-");
         let is_inside = |path: &PathBuf| {

@@ -17,7 +17,8 @@ use crate::options::InputOptions;
 const MAX_LISTED: usize = 1_000;
 
 /// Replaces the documents of configurations among the files of a cluster by the objects that they make. `unread` are the names of the files
-/// in the folders of the input that are no inputs. Files outside of the input are read below `root`.
+/// in the folders of the input that are no inputs. Files outside of the input are read below `root`, or else
+/// below the repository of the input.
 pub(crate) fn evaluate_terraform(
     files: &mut Vec<File>,
     unread: &[String],
@@ -26,6 +27,11 @@ pub(crate) fn evaluate_terraform(
     root: Option<&Path>,
 ) {
     let paths: Vec<PathBuf> = input.paths.iter().chain(&input.clusters).cloned().collect();
+    // A confined run reads nothing outside of its folders.
+    let root = match root.map(Path::to_owned) {
+        None if input.confinement.is_none() => paths.first().and_then(|path| repository(path)),
+        root => root.and_then(|root| root.canonicalize().ok()),
+    };
     let beside = BesideOnDisk::new(base, &input.limits, unread, &paths, root);
     terraform_objects::evaluate(files, &beside, &input.limits);
 }
@@ -44,24 +50,21 @@ struct BesideOnDisk<'b> {
     unread: &'b [String],
     /// The folders of the input, whose files are known.
     walked: Vec<PathBuf>,
-    /// The folder below which files outside of the input are read; the repository of each folder without one.
+    /// The folder below which files outside of the input are read; none are read without one.
     root: Option<PathBuf>,
 }
 
 impl<'b> BesideOnDisk<'b> {
-    /// `paths` are the files and folders of the input. Files outside of it are read below `root`, or else below the repository of the
-    /// input.
+    /// `paths` are the files and folders of the input. Files outside of it are read below `root`.
     fn new(
         base: &'b BaseFolder,
         limits: &'b Limits,
         unread: &'b [String],
         paths: &[PathBuf],
-        root: Option<&Path>,
+        root: Option<PathBuf>,
     ) -> Self {
         let folders: BTreeSet<PathBuf> =
             paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
-        let root = root.and_then(|root| root.canonicalize().ok());
-        let root = root.or_else(|| repository(paths.first()?));
         Self { base, limits, unread, walked: folders.into_iter().collect(), root }
     }
 

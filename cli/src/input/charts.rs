@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use manifest::File;
 
 use super::base::BaseFolder;
+use super::confinement::Confinement;
 use super::regular::read_regular;
 
 /// Maximum number of files and folders among the templates of a chart. Larger charts are left out.
@@ -25,7 +26,7 @@ const FOLDER: &str = "templates";
 pub(crate) const PATTERN: &str = "**/templates/**";
 
 /// For each chart among some files, the list of its templates, and the templates that are not among the files.
-pub(crate) fn texts(files: &[File], base: &BaseFolder) -> Vec<File> {
+pub(crate) fn texts(files: &[File], base: &BaseFolder, confinement: Option<&Confinement>) -> Vec<File> {
     let names = files.iter().map(|file| file.source.name());
     let known: BTreeSet<&str> = names.clone().collect();
     let folders: Vec<PathBuf> = names
@@ -33,6 +34,7 @@ pub(crate) fn texts(files: &[File], base: &BaseFolder) -> Vec<File> {
         .map(|name| base.path(Path::new(name)))
         .filter(|chart| !is_dependency(chart) && knows_dependencies(chart, &known, base))
         .map(|chart| chart.with_file_name(FOLDER))
+        .filter(|folder| confinement.is_none_or(|confinement| !confinement.is_outside(folder)))
         .collect();
     if folders.is_empty() {
         return Vec::new();
@@ -131,15 +133,15 @@ mod tests {
             "chart/templates/scripts/b.sh: text".to_owned(),
             format!("chart/templates/: {list}"),
         ];
-        assert_eq!(shown(texts(&inputs, &base)), expected);
+        assert_eq!(shown(texts(&inputs, &base, None)), expected);
         let (inner, outer) = ("chart/charts/inner/Chart.yaml", "chart/charts/inner/templates");
         fs::create_dir_all(folder.path().join(outer)).unwrap();
         fs::write(folder.path().join(inner), "name: inner").unwrap();
-        assert_eq!(shown(texts(&[File::read(inner, "", READ_OPTIONS)], &base)), Vec::<String>::new());
-        assert_eq!(shown(texts(&inputs, &base)), Vec::<String>::new());
+        assert_eq!(shown(texts(&[File::read(inner, "", READ_OPTIONS)], &base, None)), Vec::<String>::new());
+        assert_eq!(shown(texts(&inputs, &base, None)), Vec::<String>::new());
         fs::remove_dir_all(folder.path().join("chart/charts")).unwrap();
-        assert_eq!(shown(texts(&inputs, &base)), expected);
+        assert_eq!(shown(texts(&inputs, &base, None)), expected);
         fs::write(templates.join("c.bin"), [0xff]).unwrap();
-        assert_eq!(shown(texts(&inputs, &base)), Vec::<String>::new());
+        assert_eq!(shown(texts(&inputs, &base, None)), Vec::<String>::new());
     }
 }

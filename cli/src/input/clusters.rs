@@ -7,6 +7,7 @@ use super::patterns::Patterns;
 use super::roles;
 use super::walk::{Gathered, Search, Wanted, gather};
 use crate::config::Config;
+use crate::error::CommandError;
 use crate::options::InputOptions;
 
 /// Inputs of one cluster.
@@ -33,8 +34,10 @@ pub(crate) fn by_cluster(
 ) -> Vec<ClusterInputs> {
     let base = &config.base;
     let stdin_filename = input.stdin_filename.as_deref();
-    let InputOptions { max_walked, include_docs, .. } = *input;
-    let search = Search { base, excluded, stdin_filename, wanted, max_walked, include_docs };
+    let InputOptions { max_walked, include_docs, ref texts, ref confinement, .. } = *input;
+    let confinement = confinement.as_ref();
+    let search =
+        Search { base, excluded, stdin_filename, texts, wanted, max_walked, include_docs, confinement };
     let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
     if !input.paths.is_empty() {
@@ -49,7 +52,7 @@ pub(crate) fn by_cluster(
             clusters.push(ClusterInputs { cluster: name, inputs, unread, pinning, is_cut });
         }
     }
-    roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, &input.limits);
+    roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, input);
     let everything = Patterns::none();
     let search = Search { excluded: &everything, wanted: Wanted::Manifests, ..search };
     for values in gather(&input.helm_values, &[], &search).inputs {
@@ -76,6 +79,11 @@ fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
         };
         clusters.insert(0, values);
     }
+}
+
+/// Refuses inputs that exceed the bounds of a confined run.
+pub(crate) fn refuse_excess(input: &InputOptions, clusters: &[ClusterInputs]) -> Result<(), CommandError> {
+    input.confinement.as_ref().map_or(Ok(()), |confinement| confinement.refuse_excess(clusters))
 }
 
 /// Number of inputs in all clusters.

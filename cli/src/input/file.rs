@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cluster::evidence::mentions_karpenter;
 use manifest::limits::Limits;
@@ -36,8 +37,10 @@ enum From {
     Stdin(Option<PathBuf>),
     /// The walk already found that the path cannot be read.
     Unreadable(String),
-    /// The path is a symbolic link to nothing.
-    DanglingLink,
+    /// The text in the place of a file.
+    Text(Arc<[u8]>),
+    /// The path is not read, for a reason that is no error.
+    Skipped(&'static str),
 }
 
 /// Parsed input.
@@ -73,6 +76,12 @@ impl InputFile {
         Self { name, kind: FileKind::Unknown, is_named: true, from: From::Stdin(assumed) }
     }
 
+    /// A text in the place of a file with this name.
+    pub(super) fn text(name: &Path, text: Arc<[u8]>) -> Self {
+        let name = name.to_string_lossy().into_owned();
+        Self { name, kind: FileKind::Unknown, is_named: true, from: From::Text(text) }
+    }
+
     /// The same input, found in a folder that leads to it by a symbolic link although one of the `named` paths, which have no links,
     /// holds it.
     pub(super) fn held_by(mut self, named: &[PathBuf]) -> Self {
@@ -90,15 +99,15 @@ impl InputFile {
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
     }
 
-    /// A symbolic link to nothing, which a walk has found.
-    pub(super) fn dangling_link(path: &Path, base: &BaseFolder) -> Self {
+    /// A path of a folder that is not read, for a reason that is no error.
+    pub(super) fn skipped(path: &Path, reason: &'static str, base: &BaseFolder) -> Self {
         let name = base.name(path);
-        Self { name, kind: FileKind::Unknown, is_named: false, from: From::DanglingLink }
+        Self { name, kind: FileKind::Unknown, is_named: false, from: From::Skipped(reason) }
     }
 
     /// The reason why there is nothing to read, which is no error.
     pub(crate) fn skip_reason(&self) -> Option<&'static str> {
-        matches!(self.from, From::DanglingLink).then_some("symbolic link to a file that does not exist")
+        if let From::Skipped(reason) = self.from { Some(reason) } else { None }
     }
 
     /// The same input as chart values.
@@ -117,7 +126,7 @@ impl InputFile {
         match &self.from {
             From::Path(path, _) => Some(path),
             From::Stdin(assumed) => assumed.as_deref(),
-            From::Unreadable(_) | From::DanglingLink => None,
+            From::Unreadable(_) | From::Text(_) | From::Skipped(_) => None,
         }
     }
 
@@ -132,6 +141,9 @@ impl InputFile {
 
     /// Size in bytes; 0 if unknown.
     pub(crate) fn len(&self) -> usize {
+        if let From::Text(text) = &self.from {
+            return text.len();
+        }
         let bytes = self.path().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
@@ -142,7 +154,8 @@ impl InputFile {
             From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
             From::Path(path, _) => Ok(Box::new(open_finite(path)?)),
             From::Unreadable(reason) => Err(InputError::Walk(reason.clone())),
-            From::DanglingLink => Err(InputError::NotFound),
+            From::Text(text) => Ok(Box::new(io::Cursor::new(Arc::clone(text)))),
+            From::Skipped(_) => Err(InputError::NotFound),
         }
     }
 

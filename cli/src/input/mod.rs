@@ -5,6 +5,7 @@ mod beside;
 pub(crate) mod charts;
 mod clusters;
 mod compressed;
+mod confinement;
 mod error;
 mod file;
 mod json_with_comments;
@@ -17,8 +18,9 @@ mod walk;
 
 pub(crate) use base::BaseFolder;
 pub(crate) use beside::{add_unknown, evaluate_terraform};
-pub(crate) use clusters::{ClusterInputs, by_cluster, count};
+pub(crate) use clusters::{ClusterInputs, by_cluster, count, refuse_excess};
 pub(crate) use compressed::each_text;
+pub(crate) use confinement::Confinement;
 pub(crate) use error::InputError;
 pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::error::CommandError;
-use crate::form::Color;
-use crate::terminal;
+use crate::messages::Messages;
 
 /// Patterns of a config file and of flags.
 #[derive(Clone, Debug)]
@@ -19,13 +18,13 @@ impl Patterns {
         Self { sets: Vec::new() }
     }
 
-    /// Patterns of a config file, relative to its folder, and patterns of flags, relative to the working directory. Prints
-    /// an error for each invalid pattern.
+    /// Patterns of a config file, relative to its folder, and patterns of flags, relative to the working directory. Reports
+    /// each invalid pattern.
     pub(crate) fn new(
         config: Option<&Path>,
         in_config: &[String],
         in_flags: &[String],
-        color: Color,
+        messages: &dyn Messages,
     ) -> Result<Self, CommandError> {
         let here = PathBuf::from(".").canonicalize().ok();
         let config = config.and_then(|path| path.canonicalize().ok());
@@ -33,7 +32,7 @@ impl Patterns {
         let sets =
             [(folder, in_config), (here, in_flags)].into_iter().filter(|(_, patterns)| !patterns.is_empty());
         let sets: Option<Vec<Gitignore>> =
-            sets.map(|(folder, patterns)| set(&folder?, patterns, color)).collect();
+            sets.map(|(folder, patterns)| set(&folder?, patterns, messages)).collect();
         Ok(Self { sets: sets.ok_or(CommandError::Printed)? })
     }
 
@@ -58,15 +57,15 @@ pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
     })
 }
 
-fn set(folder: &Path, patterns: &[String], color: Color) -> Option<Gitignore> {
+fn set(folder: &Path, patterns: &[String], messages: &dyn Messages) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
     let mut is_valid = true;
     for pattern in patterns {
         if let Err(error) = builder.add_line(None, pattern) {
-            terminal::error(color, &format!("`{pattern}` is not a valid path pattern: {error}"));
+            messages.error(&format!("`{pattern}` is not a valid path pattern: {error}"));
             is_valid = false;
         }
     }
-    let set = builder.build().map_err(|error| terminal::error(color, &error.to_string())).ok();
+    let set = builder.build().map_err(|error| messages.error(&error.to_string())).ok();
     set.filter(|_| is_valid)
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kustomize::Patches;
-use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use super::base::BaseFolder;
 use super::file::InputFile;
 use super::regular::read_regular;
+use crate::options::InputOptions;
 
 /// Marks the inputs that read the same file as `values`. Returns whether there are any.
 pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut InputFile>, values: &InputFile) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut InputFile>, v
 pub(super) fn mark_patches<'i>(
     inputs: impl Iterator<Item = &'i mut InputFile>,
     base: &BaseFolder,
-    limits: &Limits,
+    options: &InputOptions,
 ) {
     let mut inputs: Vec<&mut InputFile> = inputs.collect();
     let folders = inputs.iter().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
@@ -36,11 +36,15 @@ pub(super) fn mark_patches<'i>(
         .iter()
         .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
-        let bytes = read_regular(&base.path(&path)).ok()?;
+        let in_base = base.path(&path);
+        if options.confinement.as_ref().is_some_and(|confinement| !confinement.holds(&in_base)) {
+            return None;
+        }
+        let bytes = read_regular(&in_base).ok()?;
         Some(File::from_bytes(
-            base.name(&base.path(&path)),
+            base.name(&in_base),
             bytes,
-            ReadOptions { limits: *limits, ..READ_OPTIONS },
+            ReadOptions { limits: options.limits, ..READ_OPTIONS },
         ))
     });
     let patches = Patches::of(&files.collect::<Vec<_>>());

@@ -1,6 +1,6 @@
 //! Files that the paths of the command line lead to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,6 +8,7 @@ use ignore::WalkBuilder;
 use rule::settings::CONFIG_FILE;
 
 use super::base::BaseFolder;
+use super::confinement::Confinement;
 use super::error::InputError;
 use super::file::{InputFile, is_same_file};
 use super::patterns::Patterns;
@@ -20,6 +21,9 @@ const EXTENSIONS: [&str; 6] = ["yaml", "yml", "json", "jsonl", "tf", "tofu"];
 
 /// Message about a folder without such files.
 pub(crate) const NO_FILES: &str = "found no .yaml, .yml, .json, .jsonl, .tf or .tofu files";
+
+/// Reason why a symbolic link is not followed.
+const LINK_OUT: &str = "symbolic link out of the folders that may be read";
 
 /// Files whose patterns a walk through a folder applies.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
@@ -51,11 +55,15 @@ pub(super) struct Search<'s> {
     pub(super) excluded: &'s Patterns,
     /// File name of standard input.
     pub(super) stdin_filename: Option<&'s str>,
+    /// Texts in the place of files, by path.
+    pub(super) texts: &'s BTreeMap<PathBuf, Arc<[u8]>>,
     pub(super) wanted: Wanted,
     /// Maximum number of files and folders to look at in each folder.
     pub(super) max_walked: usize,
     /// Whether Markdown files are inputs.
     pub(super) include_docs: bool,
+    /// The folders outside of which nothing is read.
+    pub(super) confinement: Option<&'s Confinement>,
 }
 
 impl Search<'_> {
@@ -77,7 +85,9 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
     let named: Vec<PathBuf> =
         paths.iter().filter(|path| !path.is_symlink()).filter_map(|path| path.canonicalize().ok()).collect();
     for path in paths {
-        if path.as_os_str() == "-" {
+        if let Some(text) = search.texts.get(path) {
+            inputs.push(InputFile::text(path, Arc::clone(text)));
+        } else if path.as_os_str() == "-" {
             if !std::mem::replace(&mut has_stdin, true) {
                 inputs.push(InputFile::stdin(search.stdin_filename, base));
             }
@@ -119,12 +129,29 @@ struct Folders {
     entered: BTreeSet<PathBuf>,
     /// Ignore files that cannot be read, with the reasons. Their folders are not walked.
     refused: Vec<(PathBuf, String)>,
+    /// The folders outside of which nothing is read.
+    confinement: Option<Confinement>,
+    /// Symbolic links that lead out of these folders.
+    links_out: Vec<PathBuf>,
 }
 
 impl Folders {
-    fn new(start: &Path) -> Self {
+    fn new(start: &Path, confinement: Option<&Confinement>) -> Self {
         let resolved = start.canonicalize().unwrap_or_else(|_| start.to_owned());
-        Self { start: (start.to_owned(), resolved), entered: BTreeSet::new(), refused: Vec::new() }
+        Self {
+            start: (start.to_owned(), resolved),
+            entered: BTreeSet::new(),
+            refused: Vec::new(),
+            confinement: confinement.cloned(),
+            links_out: Vec::new(),
+        }
+    }
+
+    /// Whether a symbolic link leads out of the folders of a confined run.
+    fn leaves(&mut self, link: &Path) -> bool {
+        let leaves = self.confinement.as_ref().is_some_and(|confinement| confinement.is_outside(link));
+        self.links_out.extend(leaves.then(|| link.to_owned()));
+        leaves
     }
 
     /// Whether the walk enters a folder: by its own path, or by the first link that leads to it. Files are taken once.
@@ -133,7 +160,8 @@ impl Folders {
         let own = resolved.join(folder.strip_prefix(start).unwrap_or(folder));
         let is_new = folder.canonicalize().map_or(true, |real| real == own || !self.entered.contains(&real));
         self.entered.extend(folder.canonicalize());
-        let refused = refused_ignore_file(folder).filter(|_| applies_ignore_files && is_new);
+        let refused = refused_ignore_file(folder, self.confinement.as_ref());
+        let refused = refused.filter(|_| applies_ignore_files && is_new);
         let is_refused = refused.is_some();
         let text = |reason| format!("the folder is not checked: its ignore file is {reason}");
         self.refused.extend(refused.map(|(path, reason)| (path, text(reason))));
@@ -141,27 +169,33 @@ impl Folders {
     }
 }
 
-/// An ignore file in a folder that is not regular or is too large, with the reason.
-fn refused_ignore_file(folder: &Path) -> Option<(PathBuf, &'static str)> {
-    IGNORE_FILES
-        .iter()
-        .map(|name| folder.join(name))
-        .find_map(|path| refusal(&path).map(|reason| (path, reason)))
+/// An ignore file in a folder that is not regular, is too large or is elsewhere, with the reason.
+fn refused_ignore_file(folder: &Path, confinement: Option<&Confinement>) -> Option<(PathBuf, &'static str)> {
+    let is_elsewhere = |path: &Path| confinement.is_some_and(|confinement| confinement.is_outside(path));
+    let mut paths = IGNORE_FILES.iter().map(|name| folder.join(name));
+    paths.find_map(|path| {
+        let reason = if is_elsewhere(&path) { Some(LINK_OUT) } else { refusal(&path) };
+        reason.map(|reason| (path, reason))
+    })
 }
 
 fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
-    let Search { base, excluded, wanted, .. } = *search;
+    let Search { base, excluded, wanted, confinement, .. } = *search;
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
     let applies_ignore_files = wanted == Wanted::Manifests;
-    let folders = Arc::new(Mutex::new(Folders::new(folder)));
-    if applies_ignore_files {
+    let folders = Arc::new(Mutex::new(Folders::new(folder, confinement)));
+    if confinement.is_some() {
+        // These ignore files are outside of the folders.
+        builder.parents(false).git_global(false).git_exclude(false);
+    } else if applies_ignore_files {
         let above = folder.canonicalize().unwrap_or_default();
-        let refused = above.ancestors().skip(1).find_map(refused_ignore_file);
+        let refused = above.ancestors().skip(1).find_map(|folder| refused_ignore_file(folder, None));
         builder.parents(refused.is_none());
         let text = |reason| format!("not applied: it is {reason}");
         lock(&folders).refused.extend(refused.map(|(path, reason)| (path, text(reason))));
-    } else {
+    }
+    if !applies_ignore_files {
         builder.standard_filters(false).hidden(true);
     }
     let mut gathered = Gathered::default();
@@ -171,13 +205,17 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let is_excluded = || excluded.matches(entry.path(), is_folder);
             let is_entered = || !is_folder || lock(&folders).enter(entry.path(), applies_ignore_files);
-            entry.depth() == 0 || (!is_excluded() && is_entered())
+            let leaves = || entry.path_is_symlink() && lock(&folders).leaves(entry.path());
+            entry.depth() == 0 || (!is_excluded() && !leaves() && is_entered())
         });
         gathered = walk_entries(&builder, folder, search);
     }
-    for (path, reason) in &lock(&folders).refused {
+    let found = lock(&folders);
+    gathered.inputs.extend(found.links_out.iter().map(|path| InputFile::skipped(path, LINK_OUT, base)));
+    for (path, reason) in &found.refused {
         gathered.inputs.push(InputFile::unreadable(path, reason.clone(), base));
     }
+    drop(found);
     gathered
 }
 
@@ -186,7 +224,8 @@ fn lock(folders: &Mutex<Folders>) -> std::sync::MutexGuard<'_, Folders> {
 }
 
 fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Gathered {
-    let Search { base, wanted, .. } = *search;
+    let Search { base, wanted, confinement, .. } = *search;
+    let is_outside = |path: &Path| confinement.is_some_and(|confinement| confinement.is_outside(path));
     let Gathered { mut inputs, mut unread, mut pinning, mut is_cut } = Gathered::default();
     for (walked, entry) in builder.build().enumerate() {
         if walked >= search.max_walked {
@@ -198,7 +237,8 @@ fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Ga
                 let path = entry.path();
                 if wanted == Wanted::Manifests && path.is_dir() {
                     let hidden = pinning::hidden_in(path);
-                    pinning.extend(hidden.into_iter().filter(|path| !search.excluded.matches(path, false)));
+                    let is_read = |path: &PathBuf| !search.excluded.matches(path, false) && !is_outside(path);
+                    pinning.extend(hidden.into_iter().filter(is_read));
                 }
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 if !is_file || is_of_karpwarden(path) {
@@ -219,7 +259,11 @@ fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Ga
                 if !is_dangling_link(path) {
                     inputs.push(InputFile::unreadable(path, reason, base));
                 } else if search.takes(path) && !search.excluded.matches(path, false) {
-                    inputs.push(InputFile::dangling_link(path, base));
+                    inputs.push(InputFile::skipped(
+                        path,
+                        "symbolic link to a file that does not exist",
+                        base,
+                    ));
                 }
             }
         }

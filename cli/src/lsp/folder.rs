@@ -271,7 +271,7 @@ impl Contents {
             contents.evaluate_terraform();
             let texts = pinning::texts_with_pins(&pinning, &contents.base);
             input::add_unknown(&mut contents.cluster.files, texts);
-            let templates = charts::texts(&contents.cluster.files, &contents.base);
+            let templates = charts::texts(&contents.cluster.files, &contents.base, None);
             contents.cluster.files.extend(templates);
             let paths = contents.members.enumerate().map(|(id, member)| (member.resolved.clone(), id));
             contents.by_path = paths.collect();
@@ -284,7 +284,7 @@ impl Contents {
 
     /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
     fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<FolderInputs> {
-        let color = Color::Never;
+        let color = &Color::Never;
         let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
         let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
         let input = InputOptions { paths, max_walked: MAX_WALKED, ..InputOptions::default() };

@@ -280,7 +280,7 @@ fn node_start(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a release of the upgrade. The messages go to the settings, which print them.
-fn release(flag: &str, text: Option<&str>, settings: &mut SettingsOptions) -> Option<Release> {
+pub(crate) fn release(flag: &str, text: Option<&str>, settings: &mut SettingsOptions) -> Option<Release> {
     let text = text?.trim();
     match NearestRelease::parse(text) {
         Ok(nearest) => {

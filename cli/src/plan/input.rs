@@ -18,8 +18,8 @@ use super::git::Commit;
 use super::terraform;
 use crate::config::{self, Config};
 use crate::error::CommandError;
-use crate::form::Color;
 use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, pinning::texts_with_pins};
+use crate::messages::Messages;
 use crate::options::InputOptions;
 use crate::output;
 
@@ -75,19 +75,19 @@ struct Reader<'r> {
 }
 
 /// Reads the config file and both sides.
-pub(super) fn read(run: &PlanRun, color: Color) -> Result<LoadedPlan, CommandError> {
-    let config = config::read(&run.settings, &run.input, color)?;
-    let excluded = config.excluded(&run.input, color)?;
+pub(super) fn read(run: &PlanRun, messages: &dyn Messages) -> Result<LoadedPlan, CommandError> {
+    let config = config::read(&run.settings, &run.input, messages)?;
+    let excluded = config.excluded(&run.input, messages)?;
     let beside = [&run.prices, &run.ca_bundle].into_iter().flatten();
     output::refuse_same(run.file.as_deref(), "--output", beside.map(PathBuf::as_path))?;
     let mut reader = Reader { run, config, excluded };
     let (pairs, commit) = match &run.origin {
-        PlanOrigin::Old => (vec![reader.old_and_new(color)?], None),
-        PlanOrigin::Same | PlanOrigin::Reviews => (reader.same(color)?, None),
-        PlanOrigin::Snapshot(folder) => (vec![reader.snapshot(folder, color)?], None),
-        PlanOrigin::Terraform(plan) => (vec![reader.terraform(plan, color)?], None),
+        PlanOrigin::Old => (vec![reader.old_and_new(messages)?], None),
+        PlanOrigin::Same | PlanOrigin::Reviews => (reader.same(messages)?, None),
+        PlanOrigin::Snapshot(folder) => (vec![reader.snapshot(folder, messages)?], None),
+        PlanOrigin::Terraform(plan) => (vec![reader.terraform(plan, messages)?], None),
         PlanOrigin::Commit(name) => {
-            let (pairs, commit) = reader.commit(name, color)?;
+            let (pairs, commit) = reader.commit(name, messages)?;
             (pairs, Some(commit))
         }
     };
@@ -114,7 +114,7 @@ fn has_update(file: &File) -> bool {
 }
 
 impl Reader<'_> {
-    fn old_and_new(&mut self, color: Color) -> Result<LoadedPair, CommandError> {
+    fn old_and_new(&mut self, messages: &dyn Messages) -> Result<LoadedPair, CommandError> {
         let [old, new] = self.run.input.paths.as_slice() else {
             return Err(CommandError::Usage("name OLD and NEW".to_owned()));
         };
@@ -122,7 +122,7 @@ impl Reader<'_> {
         if input::count(&olds) + input::count(&news) == 0 {
             return Err(nothing());
         }
-        self.start(&[&olds, &news], color)?;
+        self.start(&[&olds, &news], messages)?;
         // Of two files, the names are what tells the sides apart.
         let folder = |path: &Path| self.config.base.name(path);
         Ok(LoadedPair {
@@ -143,12 +143,12 @@ impl Reader<'_> {
         if input::count(&found) == 0 { self.inputs(&options, Wanted::Texts) } else { found }
     }
 
-    fn same(&mut self, color: Color) -> Result<Vec<LoadedPair>, CommandError> {
+    fn same(&mut self, messages: &dyn Messages) -> Result<Vec<LoadedPair>, CommandError> {
         let found = self.inputs(&self.run.input, Wanted::Manifests);
         if input::count(&found) == 0 {
             return Err(nothing());
         }
-        self.start(&[&found], color)?;
+        self.start(&[&found], messages)?;
         let pair = |one: &ClusterInputs| LoadedPair {
             name: one.cluster.clone(),
             old: None,
@@ -160,7 +160,7 @@ impl Reader<'_> {
         Ok(found.iter().map(pair).collect())
     }
 
-    fn snapshot(&mut self, folder: &Path, color: Color) -> Result<LoadedPair, CommandError> {
+    fn snapshot(&mut self, folder: &Path, messages: &dyn Messages) -> Result<LoadedPair, CommandError> {
         let options = InputOptions { paths: vec![folder.to_owned()], ..self.run.input.clone() };
         let snapshot = self.inputs(&options, Wanted::Manifests);
         if input::count(&snapshot) == 0 {
@@ -175,7 +175,7 @@ impl Reader<'_> {
         } else {
             self.inputs(&self.run.input, Wanted::Manifests)
         };
-        self.start(&[&snapshot, &files], color)?;
+        self.start(&[&snapshot, &files], messages)?;
         Ok(LoadedPair {
             name: String::new(),
             old: Some(self.cluster(&snapshot)),
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 
     /// The two sides of a plan of Terraform, with the files of both.
-    fn terraform(&mut self, path: &Path, color: Color) -> Result<LoadedPair, CommandError> {
+    fn terraform(&mut self, path: &Path, messages: &dyn Messages) -> Result<LoadedPair, CommandError> {
         let options = InputOptions { paths: vec![path.to_owned()], ..self.run.input.clone() };
         let plans = self.inputs(&options, Wanted::Manifests);
         let files = if self.run.input.paths.is_empty() {
@@ -198,7 +198,7 @@ impl Reader<'_> {
         let [input] = plans.iter().flat_map(|one| &one.inputs).collect::<Vec<_>>()[..] else {
             return Err(CommandError::Usage("`--terraform`: name one file".to_owned()));
         };
-        self.start(&[&plans, &files], color)?;
+        self.start(&[&plans, &files], messages)?;
         let limits = &self.run.input.limits;
         let read = input.read(limits).file;
         let changes = match read.documents.as_slice() {
@@ -237,7 +237,11 @@ impl Reader<'_> {
         })
     }
 
-    fn commit(&mut self, name: &str, color: Color) -> Result<(Vec<LoadedPair>, String), CommandError> {
+    fn commit(
+        &mut self,
+        name: &str,
+        messages: &dyn Messages,
+    ) -> Result<(Vec<LoadedPair>, String), CommandError> {
         let options = &self.run.input;
         let named: Vec<&PathBuf> = options.paths.iter().chain(&options.clusters).collect();
         if named.iter().any(|path| path.as_os_str() == "-") {
@@ -253,7 +257,7 @@ impl Reader<'_> {
             ..options.clone()
         };
         let news = self.inputs(&options, Wanted::Manifests);
-        self.start(&[&news], color)?;
+        self.start(&[&news], messages)?;
         let mut pairs = Vec::new();
         if !self.run.input.paths.is_empty() {
             pairs.push(self.since(&commit, "", &self.run.input.paths, &news)?);
@@ -363,12 +367,13 @@ impl Reader<'_> {
     }
 
     /// Checks that the output is no input, and resolves the settings of some paths.
-    fn start(&mut self, sides: &[&[ClusterInputs]], color: Color) -> Result<(), CommandError> {
+    fn start(&mut self, sides: &[&[ClusterInputs]], messages: &dyn Messages) -> Result<(), CommandError> {
         for side in sides {
+            input::refuse_excess(&self.run.input, side)?;
             output::refuse_input(self.run.file.as_deref(), "--output", side, self.config.path.as_deref())?;
         }
         let inputs = sides.iter().flat_map(|side| side.iter()).flat_map(|one| &one.inputs);
-        self.config = self.config.clone().for_files(&inputs, color)?;
+        self.config = self.config.clone().for_files(&inputs, messages)?;
         Ok(())
     }
 
@@ -377,7 +382,13 @@ impl Reader<'_> {
         let all = inputs.iter().flat_map(|one| &one.inputs);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
-        input::evaluate_terraform(&mut files, &unread, &self.config.base, &self.run.input, None);
+        input::evaluate_terraform(
+            &mut files,
+            &unread,
+            &self.config.base,
+            &self.run.input,
+            self.run.input.root(),
+        );
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
             input::add_unknown(&mut files, texts_with_pins(&pinning, &self.config.base));

@@ -28,6 +28,7 @@ use rule::settings::Settings;
 use super::error::CommandError;
 use super::form::Color;
 use super::hash::ca_bundle;
+use super::messages::Messages;
 use super::one_cluster;
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -35,37 +36,48 @@ use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
 use super::terminal;
-use flags::{PlanFailOn, PlanFormat, PlanOrigin, PlanRun};
 use input::{LoadedPair, LoadedPlan};
 
-pub(crate) use flags::PlanArguments;
+pub(crate) use flags::{PlanArguments, PlanFailOn, PlanFormat, PlanOrigin, PlanRun, release};
 
 pub(crate) fn run(arguments: PlanArguments, color: Color) -> Result<Status, CommandError> {
     let run = PlanRun::try_from(arguments)?;
     on_one_core(|| read_and_plan(&run, color))?
 }
 
+/// Reads both sides and plans. Prints nothing.
+pub(crate) fn answer(run: &PlanRun, messages: &dyn Messages) -> Result<PlanAnswer, CommandError> {
+    on_one_core(|| {
+        let LoadedPlan { settings, pairs, commit } = input::read(run, messages)?;
+        report_unreadable(&pairs, commit.as_deref(), messages);
+        if pairs.iter().flat_map(LoadedPair::files).any(has_not_opened) {
+            return Err(CommandError::Printed);
+        }
+        let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
+        Ok(planned(run, &settings, &all, deleted(&pairs))?.answer)
+    })?
+}
+
 fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
-    let LoadedPlan { settings, pairs, commit } = input::read(run, color)?;
+    let LoadedPlan { settings, pairs, commit } = input::read(run, &color)?;
     if let Some(commit) = &commit {
         terminal::note(color, &format!("compared with commit {commit}"));
     }
     // A plan without the objects of a whole input would be wrong.
     if pairs.iter().flat_map(LoadedPair::files).any(has_not_opened) {
-        report_unreadable(&pairs, commit.as_deref(), color);
+        report_unreadable(&pairs, commit.as_deref(), &color);
         return Ok(Status::Unreadable);
     }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
     let progress = Progress::new(0, Unit::Planning, false);
-    let deleted = pairs.iter().flat_map(|pair| pair.deleted.iter().cloned()).collect();
-    let plan = planned(run, &settings, &all, deleted)?;
+    let plan = planned(run, &settings, &all, deleted(&pairs))?;
     let answer = &plan.answer;
     drop(progress);
     let (mut out, has_color) =
         output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
     output::unless_closed(write(&mut out, run, &settings, answer, has_color))?;
     output::unless_closed(out.finish())?;
-    Ok(if report_unreadable(&pairs, commit.as_deref(), color) {
+    Ok(if report_unreadable(&pairs, commit.as_deref(), &color) {
         Status::Unreadable
     } else if run.fail_on.iter().any(|what| fails(&plan, run, *what)) {
         Status::Findings
@@ -80,19 +92,24 @@ fn has_not_opened(file: &File) -> bool {
     file.documents.iter().any(is_not_opened)
 }
 
-/// Prints the documents that could not be read, each file once: of a file that has errors on both sides, the errors of the new side. Returns
+/// Reports the documents that could not be read, each file once: of a file that has errors on both sides, the errors of the new side. Returns
 /// whether there are any.
-fn report_unreadable(pairs: &[LoadedPair], commit: Option<&str>, color: Color) -> bool {
+fn report_unreadable(pairs: &[LoadedPair], commit: Option<&str>, messages: &dyn Messages) -> bool {
     let news = pairs.iter().flat_map(LoadedPair::new_files).map(|file| (file, None));
     let olds = pairs.iter().flat_map(LoadedPair::old_files).map(|file| (file, commit));
     let mut named: BTreeSet<&str> = BTreeSet::new();
     for (file, commit) in news.chain(olds) {
         let name = file.source.name();
-        if !named.contains(name) && one_cluster::report_unreadable_at(file, commit, color) {
+        if !named.contains(name) && one_cluster::report_unreadable_at(file, commit, messages) {
             named.insert(name);
         }
     }
     !named.is_empty()
+}
+
+/// The objects that Terraform deletes and creates again.
+fn deleted(pairs: &[LoadedPair]) -> BTreeSet<(String, usize)> {
+    pairs.iter().flat_map(|pair| pair.deleted.iter().cloned()).collect()
 }
 
 fn planned(

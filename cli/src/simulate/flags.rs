@@ -66,7 +66,7 @@ pub(crate) struct SimulateArguments {
 }
 
 /// The world of a simulation, where the input does not show it.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "What to simulate")]
 pub(crate) struct SimulationFlags {
     /// Number of pods of a workload, such as deploy/web=50 or deploy/shop/web=50; may be repeated. Running pods stay, missing pods are

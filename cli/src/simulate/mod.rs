@@ -7,16 +7,19 @@ mod human;
 
 use std::path::PathBuf;
 
+use answers::simulation::SimulationAnswer;
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::summary::SimulationSummary;
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, with_outcome};
+use manifest::File;
 use scheduling::simulation::{Simulation, TooManyPods};
 
 use super::assumed;
 use super::error::CommandError;
 use super::form::Color;
+use super::messages::Messages;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
@@ -24,22 +27,21 @@ use super::safe_writer::Escaping;
 use super::stack::on_one_core;
 use super::status::Status;
 
-use flags::SimulationFormat;
-pub(crate) use flags::{SimulateArguments, SimulationFlags, part};
+pub(crate) use flags::{SimulateArguments, SimulationFlags, SimulationFormat, part};
 
 /// Options of `simulate`.
 #[derive(Clone, Debug)]
 pub(crate) struct SimulateOptions {
-    input: InputOptions,
-    settings: SettingsOptions,
-    choices: Choices,
+    pub(crate) input: InputOptions,
+    pub(crate) settings: SettingsOptions,
+    pub(crate) choices: Choices,
     /// File with prices.
-    prices: Option<PathBuf>,
-    format: SimulationFormat,
+    pub(crate) prices: Option<PathBuf>,
+    pub(crate) format: SimulationFormat,
     /// File to write to; `None` for standard output.
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Largest number of findings in the result.
-    max_findings: usize,
+    pub(crate) max_findings: usize,
 }
 
 pub(crate) fn run(simulate: SimulateArguments, color: Color) -> Result<Status, CommandError> {
@@ -47,10 +49,32 @@ pub(crate) fn run(simulate: SimulateArguments, color: Color) -> Result<Status, C
     on_one_core(|| read_and_simulate(&options, color))?
 }
 
+/// Reads the input and simulates it. Prints nothing.
+pub(crate) fn answer(
+    options: &SimulateOptions,
+    messages: &dyn Messages,
+) -> Result<SimulationAnswer, CommandError> {
+    on_one_core(|| {
+        simulated(options, messages, |shown, files| {
+            one_cluster::report_unreadable(files, messages);
+            json::answer(shown)
+        })
+    })?
+}
+
 fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, CommandError> {
+    simulated(options, &color, |shown, files| print(options, shown, files, color))?
+}
+
+/// Reads the input, simulates it, and hands on the result with the files.
+fn simulated<T>(
+    options: &SimulateOptions,
+    messages: &dyn Messages,
+    show: impl FnOnce(&Shown<'_, '_>, &[File]) -> T,
+) -> Result<T, CommandError> {
     output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
     let read =
-        one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "simulate", color)?;
+        one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "simulate", messages)?;
     let OneCluster { settings, cluster } = read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
@@ -77,6 +101,15 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
         skipped: skipped(files),
         findings: &report.findings,
     };
+    Ok(show(&shown, files))
+}
+
+fn print(
+    options: &SimulateOptions,
+    shown: &Shown<'_, '_>,
+    files: &[File],
+    color: Color,
+) -> Result<Status, CommandError> {
     let escaping = match options.format {
         SimulationFormat::Json => Escaping::Json,
         SimulationFormat::Human => Escaping::Symbol,
@@ -84,13 +117,13 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match options.format {
-        SimulationFormat::Human => human::write(&mut out, &shown, has_color),
-        SimulationFormat::Json => json::write(&mut out, &shown),
-        SimulationFormat::Dot => dot::write(&mut out, &shown),
+        SimulationFormat::Human => human::write(&mut out, shown, has_color),
+        SimulationFormat::Json => json::write(&mut out, shown),
+        SimulationFormat::Dot => dot::write(&mut out, shown),
     })?;
     output::unless_closed(out.finish())?;
-    let unreadable = one_cluster::report_unreadable(files, color);
-    let totals = SimulationSummary::of(&outcome);
+    let unreadable = one_cluster::report_unreadable(files, &color);
+    let totals = SimulationSummary::of(shown.outcome);
     Ok(match totals.unplaced + totals.ignored {
         _ if unreadable || totals.untried > 0 => Status::Unreadable,
         0 => Status::Clean,
