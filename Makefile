@@ -234,7 +234,8 @@ vscode-packages: $(extension)/node_modules/.package-lock.json
 	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension),$*),--ignore-scripts)
 	@touch $@
 
-drive-page = cd $(page) && $(NPM) test --silent && cd package && $(NODE) --test
+# The page, the npm package, and the debug build of the command line as the server for assistants.
+drive-page = cd $(page) && KARPWARDEN=$(abspath $(target))/debug/karpwarden $(NPM) test --silent && cd package && $(NODE) --test
 
 # $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
 define build-web
@@ -276,7 +277,8 @@ playground-package: playground-engine ## Assemble the npm package in playground/
 	@cd $(page)/package && $(NODE) assemble.mjs
 
 .PHONY: playground-test
-playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package in Node
+playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package and `karpwarden mcp` in Node
+	@$(call build,karpwarden)
 	@$(drive-page)
 
 .PHONY: growth
