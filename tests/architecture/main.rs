@@ -48,7 +48,8 @@ const INDEPENDENT: [(&str, &[&str]); 11] = [
 ];
 
 /// Libraries of the command line, which a user of the engine does not get.
-const OF_THE_COMMAND_LINE: [&str; 8] = ["clap", "indicatif", "ignore", "zip", "flate2", "jiff", "tokio", "rmcp"];
+const OF_THE_COMMAND_LINE: [&str; 8] =
+    ["clap", "indicatif", "ignore", "zip", "flate2", "jiff", "tokio", "rmcp"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::folder::Folder;
 use crate::editor::{Editor, uri};
+use crate::folder::Folder;
 
 /// A node class whose instance profile is an expression.
 fn class(profile: &str) -> String {

@@ -100,7 +100,7 @@ fn check_options(input: InputOptions, settings: SettingsOptions) -> CheckOptions
         input,
         settings,
         report: report(),
-        render: false,
+        render: None,
         force_exclude: false,
         baseline: None,
         fixing: None,
