@@ -138,26 +138,27 @@ impl Editor {
         self.send(&Message::Notification(Notification { method: method.to_owned(), params }));
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: Value) {
         self.requests += 1;
         let id = self.requests.into();
         self.send(&Message::Request(Request { id, method: method.to_owned(), params }));
-        let answer = self.until(|message| matches!(message, Message::Response(_)));
-        match answer {
-            Message::Response(response) => response.response_result.unwrap_or_default(),
-            _ => Value::Null,
+    }
+
+    fn ask(&mut self, method: &str, params: Value) {
+        self.request(method, params);
+        self.until(|message| matches!(message, Message::Response(_)));
+    }
+
+    fn receive(&mut self) -> Message {
+        match Message::read(&mut self.output) {
+            Ok(Some(message)) => message,
+            other => panic!("the server has ended: {other:?}"),
         }
     }
 
     /// Reads messages until one is of a kind.
-    fn until(&mut self, is_wanted: impl Fn(&Message) -> bool) -> Message {
-        loop {
-            match Message::read(&mut self.output) {
-                Ok(Some(message)) if is_wanted(&message) => return message,
-                Ok(Some(_)) => {}
-                other => panic!("the server has ended: {other:?}"),
-            }
-        }
+    fn until(&mut self, is_wanted: impl Fn(&Message) -> bool) {
+        while !is_wanted(&self.receive()) {}
     }
 
     /// Changes one character of the document, so that a finding appears or goes.
@@ -184,13 +185,21 @@ impl Editor {
         let start = Instant::now();
         self.typed();
         let position = json!({"line": 6, "character": 74});
-        let answer =
-            self.ask("textDocument/completion", json!({"textDocument": self.document, "position": position}));
-        let took = start.elapsed();
-        assert!(answer["items"].as_array().is_some_and(|items| !items.is_empty()), "{answer}");
-        // The diagnostics of the keystroke.
-        self.until(|message| is_diagnostics(message));
-        took
+        self.request("textDocument/completion", json!({"textDocument": self.document, "position": position}));
+        // The diagnostics of the keystroke come before the answer or after it.
+        let (mut took, mut has_diagnostics) = (None, false);
+        loop {
+            let message = self.receive();
+            has_diagnostics |= is_diagnostics(&message);
+            if let Message::Response(response) = message {
+                took = Some(start.elapsed());
+                let answer = response.response_result.unwrap_or_default();
+                assert!(answer["items"].as_array().is_some_and(|items| !items.is_empty()), "{answer}");
+            }
+            if let Some(took) = took.filter(|_| has_diagnostics) {
+                return took;
+            }
+        }
     }
 
     fn end(mut self) -> Result<()> {

@@ -5,6 +5,7 @@
 //! value is the ratio of their times. Load slows both sides, but a side that uses several cores more. Every program prints rows of
 //! one table, which `cargo xtask bench` collects.
 
+pub mod corpus;
 pub mod manifests;
 pub mod rollout;
 pub mod shapes;
