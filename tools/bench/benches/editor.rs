@@ -107,7 +107,7 @@ struct Editor {
     server: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    document: Value,
+    uri: String,
     version: i32,
     requests: i32,
 }
@@ -120,13 +120,13 @@ impl Editor {
         let output = BufReader::new(server.stdout.take().context("no standard output")?);
         let uri = from_path(typed).context("no address")?;
         let root = from_path(folder).context("no address")?;
-        let document = json!({"uri": uri});
-        let mut editor = Self { server, input, output, document, version: 1, requests: 0 };
+        let uri = uri.as_str().to_owned();
+        let mut editor = Self { server, input, output, uri: uri.clone(), version: 1, requests: 0 };
         editor.ask("initialize", json!({"capabilities": {}, "rootUri": root}));
         editor.tell("initialized", json!({}));
         let opened = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": TYPED});
         editor.tell("textDocument/didOpen", json!({"textDocument": opened}));
-        editor.until(|message| is_diagnostics(message));
+        editor.until(is_diagnostics);
         Ok(editor)
     }
 
@@ -167,7 +167,7 @@ impl Editor {
         let digits = if self.version % 2 == 0 { "101" } else { "1" };
         let old = if self.version % 2 == 0 { 11 } else { 13 };
         let range = json!({"start": {"line": 9, "character": 10}, "end": {"line": 9, "character": old}});
-        let document = json!({"uri": self.document["uri"], "version": self.version});
+        let document = json!({"uri": self.uri, "version": self.version});
         let change = json!({"range": range, "text": digits});
         self.tell("textDocument/didChange", json!({"textDocument": document, "contentChanges": [change]}));
     }
@@ -176,7 +176,7 @@ impl Editor {
     fn keystroke(&mut self) -> Duration {
         let start = Instant::now();
         self.typed();
-        self.until(|message| is_diagnostics(message));
+        self.until(is_diagnostics);
         start.elapsed()
     }
 
@@ -185,7 +185,10 @@ impl Editor {
         let start = Instant::now();
         self.typed();
         let position = json!({"line": 6, "character": 74});
-        self.request("textDocument/completion", json!({"textDocument": self.document, "position": position}));
+        self.request(
+            "textDocument/completion",
+            json!({"textDocument": {"uri": self.uri}, "position": position}),
+        );
         // The diagnostics of the keystroke come before the answer or after it.
         let (mut took, mut has_diagnostics) = (None, false);
         loop {
@@ -194,7 +197,8 @@ impl Editor {
             if let Message::Response(response) = message {
                 took = Some(start.elapsed());
                 let answer = response.response_result.unwrap_or_default();
-                assert!(answer["items"].as_array().is_some_and(|items| !items.is_empty()), "{answer}");
+                let items = answer.get("items").and_then(Value::as_array);
+                assert!(items.is_some_and(|items| !items.is_empty()), "{answer}");
             }
             if let Some(took) = took.filter(|_| has_diagnostics) {
                 return took;

@@ -143,7 +143,8 @@ fn requirements(text: &mut String, random: &mut Rng) {
     ];
     let mut count = 0;
     for (percent, key, operator, values) in REQUIREMENTS {
-        if !has(random, percent) && !(count == 0 && key.ends_with("cpu")) {
+        let is_needed = count == 0 && key.ends_with("cpu");
+        if !has(random, percent) && !is_needed {
             continue;
         }
         count += 1;

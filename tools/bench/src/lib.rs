@@ -58,10 +58,11 @@ pub enum RatioBudget {
     Later(f64),
 }
 
-/// A time or a size.
+/// A time, a size or a number of instructions.
 enum Quantity {
     Time(Duration),
     Bytes(usize),
+    Instructions(usize),
 }
 
 impl Bench {
@@ -138,10 +139,13 @@ impl Bench {
     }
 
     /// Prints the row of two sizes.
-    #[expect(clippy::cast_precision_loss, reason = "sizes of files, for a ratio of two digits")]
     pub fn sizes(&mut self, comparison: Comparison<'_>, sizes: [usize; 2]) {
-        let [measured, reference] = sizes.map(|bytes| bytes as f64);
-        self.row(comparison, sizes.map(Quantity::Bytes), measured / reference);
+        self.row(comparison, sizes.map(Quantity::Bytes), ratio(sizes));
+    }
+
+    /// Prints the row of two numbers of instructions.
+    pub fn instructions(&mut self, comparison: Comparison<'_>, counts: [usize; 2]) {
+        self.row(comparison, counts.map(Quantity::Instructions), ratio(counts));
     }
 
     /// Prints a row. A ratio above its budget is marked, and the program fails.
@@ -169,6 +173,11 @@ impl fmt::Debug for Bench {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bench").field("results", &self.results).finish_non_exhaustive()
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio of two digits")]
+fn ratio([measured, reference]: [usize; 2]) -> f64 {
+    measured as f64 / reference as f64
 }
 
 /// The time that a function takes.
@@ -266,6 +275,7 @@ impl fmt::Display for Quantity {
             Self::Time(time) if time.as_millis() < 10 => write!(f, "{:.1} µs", time.as_secs_f64() * 1e6),
             Self::Time(time) => write!(f, "{:.1} ms", time.as_secs_f64() * 1e3),
             Self::Bytes(bytes) => write!(f, "{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
+            Self::Instructions(count) => write!(f, "{} million", count / 1_000_000),
         }
     }
 }
