@@ -155,19 +155,21 @@ fn separate<'d>(
     let ways: [&dyn Fn(&str) -> ScopeKey; 3] = [&environment, &folder, &file];
     let mut keys: BTreeMap<&str, ScopeKey> =
         old.iter().chain(new).map(|object| (object.file.as_str(), None)).collect();
+    let mut apart = moved(old, new, &environment);
     for way in ways {
-        let repeated = repeated(old, &keys).chain(repeated(new, &keys)).collect::<BTreeSet<_>>();
-        if repeated.is_empty() {
+        apart.extend(repeated(old, &keys).chain(repeated(new, &keys)));
+        if apart.is_empty() {
             break;
         }
         for object in old.iter().chain(new) {
             // An object with a unique name stays visible to all.
-            let is_repeated = repeated.contains(&identity(object, &keys));
-            if let Some(key) = keys.get_mut(object.file.as_str()).filter(|_| is_repeated) {
+            let is_apart = apart.contains(&identity(object, &keys));
+            if let Some(key) = keys.get_mut(object.file.as_str()).filter(|_| is_apart) {
                 *key = way(&object.file);
             }
         }
         spread(&mut keys, environments);
+        apart.clear();
     }
     let mut found: BTreeSet<Option<&str>> = keys.values().flatten().map(|key| Some(key.as_str())).collect();
     let (mut old, mut new) = (ByKey::of(old, &keys), ByKey::of(new, &keys));
@@ -344,6 +346,35 @@ fn repeated<'s>(
         })
         .collect();
     repeated.into_iter()
+}
+
+/// The identities of the objects that only one environment has before the change, and only another one after it. If the first environment
+/// goes and the second one is new, the environment has another name.
+fn moved(
+    old: &[SideObject<'_>],
+    new: &[SideObject<'_>],
+    environment: &dyn Fn(&str) -> ScopeKey,
+) -> BTreeSet<ObjectIdentity> {
+    let by_name = |side: &[SideObject<'_>]| {
+        let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        for object in side.iter().filter(|object| is_planned(object.object)) {
+            if let Some(key) = environment(&object.file) {
+                let (kind, name) = name_of(object);
+                found.entry((kind.to_owned(), name.to_owned())).or_default().insert(key);
+            }
+        }
+        found
+    };
+    let (olds, news) = (by_name(old), by_name(new));
+    let has_any = |side: &BTreeMap<_, BTreeSet<String>>, keys: &BTreeSet<String>| {
+        side.values().any(|others| !others.is_disjoint(keys))
+    };
+    let is_moved = |before: &BTreeSet<String>, after: &BTreeSet<String>| {
+        before.is_disjoint(after) && (has_any(&news, before) || has_any(&olds, after))
+    };
+    let moved =
+        olds.iter().filter(|(name, before)| news.get(*name).is_some_and(|after| is_moved(before, after)));
+    moved.map(|((kind, name), _)| (kind.clone(), name.clone(), None)).collect()
 }
 
 /// Gives the other files of an environment its key.

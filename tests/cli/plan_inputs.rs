@@ -195,3 +195,42 @@ fn a_file_that_cannot_be_read_any_more_may_replace_nodes_and_removes_none() {
     let run = plan(&folder, &["old", "new"]);
     assert_eq!(verdict(&run), "removes the nodes of 1 NodePool (default)", "{run:?}");
 }
+
+#[test]
+fn a_node_pool_that_moves_to_another_environment_is_removed_in_the_first() {
+    let other = |name: &str| POOL.replace("{name: default}", &format!("{{name: {name}}}"));
+    let planned = |old: &[(&str, &str)], new: &[(&str, &str)]| {
+        let folder = Folder::with(&[]);
+        for (side, files) in [("old", old), ("new", new)] {
+            for (file, name) in files {
+                folder.write(&format!("{side}/clusters/{file}"), other(name).as_bytes());
+            }
+        }
+        let answer: Value =
+            serde_json::from_str(&plan(&folder, &["--format", "json", "old", "new"]).stdout).unwrap();
+        let mut changes: Vec<String> = Vec::new();
+        for change in answer["changes"].as_array().unwrap() {
+            let text = |key: &str| change[key].as_str().unwrap();
+            changes.push(format!("{} {} in {}", text("name"), text("change"), text("cluster")));
+        }
+        changes.sort();
+        changes.join(", ")
+    };
+    let (dev, prod) = (("dev/a.yaml", "a"), ("prod/b.yaml", "b"));
+    let moved = "a added in clusters/prod, a removed in clusters/dev";
+    for (old, new) in [
+        (&[dev, ("dev/c.yaml", "c"), prod][..], &[("dev/c.yaml", "c"), ("prod/a.yaml", "a"), prod][..]),
+        (&[dev, prod], &[("prod/a.yaml", "a"), prod]),
+        (&[dev, ("dev/b.yaml", "b")], &[("prod/a.yaml", "a"), ("dev/b.yaml", "b")]),
+    ] {
+        assert_eq!(planned(old, new), moved, "{old:?} {new:?}");
+    }
+    let exchanged = planned(&[dev, prod], &[("dev/b.yaml", "b"), ("prod/a.yaml", "a")]);
+    let both = [moved, "b added in clusters/dev, b removed in clusters/prod"].join(", ");
+    let mut both: Vec<&str> = both.split(", ").collect();
+    both.sort_unstable();
+    assert_eq!(exchanged, both.join(", "));
+    // The environment has another name, or the file is in another folder of it.
+    assert_eq!(planned(&[dev, prod], &[("development/a.yaml", "a"), prod]), "");
+    assert_eq!(planned(&[dev, prod], &[("dev/pools/a.yaml", "a"), prod]), "");
+}
