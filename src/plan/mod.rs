@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `scope` | the objects of each cluster before and after the change |
+//! | `homes` | the environments and overlays of each object |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `recreated` | objects that Terraform deletes and creates again |
@@ -26,6 +27,7 @@ mod controller;
 mod evidence;
 mod feeds;
 mod finding;
+mod homes;
 mod older;
 mod pods;
 mod pool;
@@ -210,7 +212,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let (old_files, new_files) = (&pair.old.cluster.files, &pair.new.cluster.files);
     let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
-    let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
+    let built = homes::built(pair);
     let mut found = scopes(pair, &built.0, &built.1);
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };

@@ -11,6 +11,7 @@ use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
 use objects::object::{Object, Operation};
 
+use super::homes::Homes;
 use super::older::is_older;
 use super::{PlanPair, PlanSide};
 
@@ -132,7 +133,8 @@ fn joined(one: &str, other: &str) -> String {
     }
 }
 
-fn is_planned(object: Object<'_>) -> bool {
+/// Whether a plan shows the changes of an object.
+pub(super) fn is_planned(object: Object<'_>) -> bool {
     PLANNED.into_iter().any(|kind| object.is_in_any_version(kind)) || is_older(object)
 }
 
@@ -348,33 +350,21 @@ fn repeated<'s>(
     repeated.into_iter()
 }
 
-/// The identities of the objects that only one environment has before the change, and only another one after it. If the first environment
-/// goes and the second one is new, the environment has another name.
+/// The identities of the objects that move from one environment to another.
 fn moved(
     old: &[SideObject<'_>],
     new: &[SideObject<'_>],
     environment: &dyn Fn(&str) -> ScopeKey,
 ) -> BTreeSet<ObjectIdentity> {
-    let by_name = |side: &[SideObject<'_>]| {
-        let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let homes = |side: &[SideObject<'_>]| {
+        let mut homes = Homes::default();
         for object in side.iter().filter(|object| is_planned(object.object)) {
-            if let Some(key) = environment(&object.file) {
-                let (kind, name) = name_of(object);
-                found.entry((kind.to_owned(), name.to_owned())).or_default().insert(key);
-            }
+            homes.add(object.object, environment(&object.file));
         }
-        found
+        homes
     };
-    let (olds, news) = (by_name(old), by_name(new));
-    let has_any = |side: &BTreeMap<_, BTreeSet<String>>, keys: &BTreeSet<String>| {
-        side.values().any(|others| !others.is_disjoint(keys))
-    };
-    let is_moved = |before: &BTreeSet<String>, after: &BTreeSet<String>| {
-        before.is_disjoint(after) && (has_any(&news, before) || has_any(&olds, after))
-    };
-    let moved =
-        olds.iter().filter(|(name, before)| news.get(*name).is_some_and(|after| is_moved(before, after)));
-    moved.map(|((kind, name), _)| (kind.clone(), name.clone(), None)).collect()
+    let (old, new) = (homes(old), homes(new));
+    old.moved(&new).map(|((kind, name), _)| (kind.clone(), name.clone(), None)).collect()
 }
 
 /// Gives the other files of an environment its key.

@@ -196,41 +196,69 @@ fn a_file_that_cannot_be_read_any_more_may_replace_nodes_and_removes_none() {
     assert_eq!(verdict(&run), "removes the nodes of 1 NodePool (default)", "{run:?}");
 }
 
+/// The changes between two states, each with its cluster, in order. Files other than kustomizations hold a NodePool of that name.
+fn changes(old: &[(&str, &str)], new: &[(&str, &str)]) -> Vec<String> {
+    let folder = Folder::with(&[]);
+    for (side, files) in [("old", old), ("new", new)] {
+        for (file, text) in files {
+            let pool = POOL.replace("{name: default}", &format!("{{name: {text}}}"));
+            let text = if file.ends_with("kustomization.yaml") { *text } else { &pool };
+            folder.write(&format!("{side}/clusters/{file}"), text.as_bytes());
+        }
+    }
+    let run = plan(&folder, &["--format", "json", "old", "new"]);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    let text = |change: &Value| {
+        let [name, change, cluster] = ["name", "change", "cluster"].map(|key| change[key].as_str().unwrap());
+        format!("{name} {change} in {cluster}")
+    };
+    let mut changes: Vec<String> = answer["changes"].as_array().unwrap().iter().map(text).collect();
+    changes.sort();
+    changes
+}
+
 #[test]
 fn a_node_pool_that_moves_to_another_environment_is_removed_in_the_first() {
-    let other = |name: &str| POOL.replace("{name: default}", &format!("{{name: {name}}}"));
-    let planned = |old: &[(&str, &str)], new: &[(&str, &str)]| {
-        let folder = Folder::with(&[]);
-        for (side, files) in [("old", old), ("new", new)] {
-            for (file, name) in files {
-                folder.write(&format!("{side}/clusters/{file}"), other(name).as_bytes());
-            }
-        }
-        let answer: Value =
-            serde_json::from_str(&plan(&folder, &["--format", "json", "old", "new"]).stdout).unwrap();
-        let mut changes: Vec<String> = Vec::new();
-        for change in answer["changes"].as_array().unwrap() {
-            let text = |key: &str| change[key].as_str().unwrap();
-            changes.push(format!("{} {} in {}", text("name"), text("change"), text("cluster")));
-        }
-        changes.sort();
-        changes.join(", ")
-    };
     let (dev, prod) = (("dev/a.yaml", "a"), ("prod/b.yaml", "b"));
-    let moved = "a added in clusters/prod, a removed in clusters/dev";
+    let moved = ["a added in clusters/prod", "a removed in clusters/dev"];
     for (old, new) in [
         (&[dev, ("dev/c.yaml", "c"), prod][..], &[("dev/c.yaml", "c"), ("prod/a.yaml", "a"), prod][..]),
         (&[dev, prod], &[("prod/a.yaml", "a"), prod]),
         (&[dev, ("dev/b.yaml", "b")], &[("prod/a.yaml", "a"), ("dev/b.yaml", "b")]),
     ] {
-        assert_eq!(planned(old, new), moved, "{old:?} {new:?}");
+        assert_eq!(changes(old, new), moved, "{old:?} {new:?}");
     }
-    let exchanged = planned(&[dev, prod], &[("dev/b.yaml", "b"), ("prod/a.yaml", "a")]);
-    let both = [moved, "b added in clusters/dev, b removed in clusters/prod"].join(", ");
-    let mut both: Vec<&str> = both.split(", ").collect();
-    both.sort_unstable();
-    assert_eq!(exchanged, both.join(", "));
+    let exchanged = changes(&[dev, prod], &[("dev/b.yaml", "b"), ("prod/a.yaml", "a")]);
+    let of_b = ["b added in clusters/dev", "b removed in clusters/prod"];
+    assert_eq!(exchanged, [&moved[..], &of_b].concat());
     // The environment has another name, or the file is in another folder of it.
-    assert_eq!(planned(&[dev, prod], &[("development/a.yaml", "a"), prod]), "");
-    assert_eq!(planned(&[dev, prod], &[("dev/pools/a.yaml", "a"), prod]), "");
+    let none: [&str; 0] = [];
+    assert_eq!(changes(&[dev, prod], &[("development/a.yaml", "a"), prod]), none);
+    assert_eq!(changes(&[dev, prod], &[("dev/pools/a.yaml", "a"), prod]), none);
+}
+
+#[test]
+fn a_node_pool_that_moves_to_another_overlay_is_removed_in_the_first() {
+    const OF_A: &str = "resources: [../base/a.yaml]";
+    const OF_B: &str = "resources: [../base/b.yaml]";
+    const OF_BOTH: &str = "resources: [../base/a.yaml, ../base/b.yaml]";
+    const OF_NONE: &str = "resources: []";
+    let planned = |old: [&'static str; 2], new: [&'static str; 2]| {
+        let side = |[one, two]: [&'static str; 2]| -> Vec<(&str, &str)> {
+            let overlays = [("one/kustomization.yaml", one), ("two/kustomization.yaml", two)];
+            let pools = [("base/a.yaml", "a"), ("base/b.yaml", "b")];
+            overlays.into_iter().filter(|(_, text)| !text.is_empty()).chain(pools).collect()
+        };
+        changes(&side(old), &side(new)).join(", ")
+    };
+    for (old, new, expected) in [
+        ([OF_A, OF_B], [OF_NONE, OF_BOTH], "a added in clusters/two, a removed in clusters/one"),
+        ([OF_A, OF_B], [OF_A, OF_BOTH], "a added in clusters/two"),
+        ([OF_A, OF_BOTH], [OF_A, OF_B], "a removed in clusters/two"),
+        // An overlay goes, and another one is new.
+        ([OF_A, OF_BOTH], ["", OF_BOTH], "a removed in clusters/one"),
+        (["", OF_BOTH], [OF_A, OF_BOTH], "a added in clusters/one"),
+    ] {
+        assert_eq!(planned(old, new), expected, "{old:?} {new:?}");
+    }
 }

@@ -217,6 +217,36 @@ impl BuiltCluster {
         all.filter(is_further).map(|(index, (build, _))| (OverlayId(index), build.name.as_str()))
     }
 
+    /// The names of the overlays that have an object, as it is or changed.
+    pub(crate) fn overlays_of(&self, object: &InputObject<'_>) -> BTreeSet<&str> {
+        let found = self.versions.get(&ObjectOrigin::of(object.object, object.document));
+        let is_there = |version: &&Version| {
+            self.built(**version).is_some_and(|object| !matches!(object.outcome, BuildOutcome::Deleted))
+        };
+        let there = found.into_iter().flatten().filter(is_there);
+        there.filter_map(|version| self.overlay_name(version.overlay)).collect()
+    }
+
+    /// The names of the overlays that are variants of each other, by group.
+    pub(crate) fn groups_of_variants(&self) -> Vec<BTreeSet<&str>> {
+        let mut groups: BTreeMap<OverlayId, BTreeSet<&str>> = BTreeMap::new();
+        for overlay in &self.has_variants {
+            if let Some((first, name)) = self.variants.get(overlay.0).zip(self.overlay_name(*overlay)) {
+                groups.entry(*first).or_default().insert(name);
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    /// Adds overlays that are variants of each other, although they may share no objects.
+    pub(crate) fn add_variants(&mut self, is_variant: impl Fn(&str) -> bool) {
+        let names = self.builds.overlays.iter().enumerate();
+        let found = names.filter(|(_, overlay)| is_variant(&overlay.name));
+        let found: BTreeSet<OverlayId> = found.map(|(index, _)| OverlayId(index)).collect();
+        join(&mut self.variants, &found);
+        self.has_variants.extend(found);
+    }
+
     /// Whether an object belongs to the cluster of an overlay: the overlay has this version of the object, or no variant of the
     /// overlay has any version.
     pub(crate) fn belongs(&self, object: &InputObject<'_>, overlay: OverlayId) -> bool {
@@ -283,17 +313,21 @@ fn variants(
     let shared: BTreeSet<BTreeSet<OverlayId>> = versions.values().map(of_object).collect();
     for overlays in shared.iter().filter(|overlays| overlays.len() > 1) {
         has_variants.extend(overlays.iter().copied());
-        let first = |overlay: &OverlayId| firsts.get(overlay.0).copied();
-        let mut merged: BTreeSet<OverlayId> = overlays.iter().filter_map(first).collect();
-        let Some(first) = merged.pop_first() else { continue };
-        if !merged.is_empty() {
-            firsts.iter_mut().filter(|other| merged.contains(other)).for_each(|other| *other = first);
-        }
+        join(&mut firsts, overlays);
     }
     (firsts, has_variants)
 }
 
-/// Up to three names in back-ticks.
+/// Gives overlays, and the overlays that are already variants of them, the same first overlay.
+fn join(firsts: &mut [OverlayId], overlays: &BTreeSet<OverlayId>) {
+    let first = |overlay: &OverlayId| firsts.get(overlay.0).copied();
+    let mut merged: BTreeSet<OverlayId> = overlays.iter().filter_map(first).collect();
+    let Some(first) = merged.pop_first() else { return };
+    if !merged.is_empty() {
+        firsts.iter_mut().filter(|other| merged.contains(other)).for_each(|other| *other = first);
+    }
+}
+
 /// Whether a document in a code block shows only a part of an object: a field is absent that a whole object needs.
 fn is_excerpt(root: Node<'_>) -> bool {
     let is_nameless = ["name", "generateName"].iter().all(|name| root.at_path(&["metadata", name]).is_none());
@@ -301,6 +335,7 @@ fn is_excerpt(root: Node<'_>) -> bool {
     is_object && (is_nameless || kustomize::is_part(root) || TypeMeta::of(root).may_be_patch())
 }
 
+/// Up to three names in back-ticks.
 fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MAX_NAMED_OVERLAYS).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MAX_NAMED_OVERLAYS);

@@ -50,6 +50,29 @@ impl BuiltObjects {
         overlays.into_iter().map(variant).collect()
     }
 
+    /// The names of the overlays that are variants of each other, because they share objects, by group.
+    pub fn groups_of_variants(&self) -> Vec<BTreeSet<&str>> {
+        self.0.groups_of_variants()
+    }
+
+    /// Adds overlays that are variants of each other although they may share no objects, such as overlays that share some at another time.
+    pub fn add_variants(&mut self, is_variant: impl Fn(&str) -> bool) {
+        self.0.add_variants(is_variant);
+    }
+
+    /// The objects that overlays have, each with the names of these overlays.
+    pub fn objects_of_overlays<'d>(&'d self, files: &'d [File]) -> Vec<(Object<'d>, BTreeSet<&'d str>)> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let of_overlays = |input: &InputObject<'d>| (input.object, self.0.overlays_of(input));
+        self.input_objects(files)
+            .iter()
+            .map(of_overlays)
+            .filter(|(_, overlays)| !overlays.is_empty())
+            .collect()
+    }
+
     /// The folders that look like separate clusters, such as `dev` and `prod`.
     pub fn environments(&self, files: &[File]) -> Vec<String> {
         let objects = self.input_objects(files);

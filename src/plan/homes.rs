@@ -1,0 +1,69 @@
+//! The environments and overlays of each object, and the objects that move from one to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cluster::built_objects::BuiltObjects;
+use objects::object::Object;
+
+use super::scope::{is_planned, without_start};
+use super::{PlanPair, PlanSide};
+
+/// Kind and name of an object.
+type ObjectKey = (String, String);
+
+/// The environments or the overlays of the objects of a side. Objects outside of any are left out.
+#[derive(Debug, Default)]
+pub(super) struct Homes(BTreeMap<ObjectKey, BTreeSet<String>>);
+
+impl Homes {
+    /// Adds some homes of an object.
+    pub(super) fn add(&mut self, object: Object<'_>, homes: impl IntoIterator<Item = String>) {
+        let mut homes = homes.into_iter().peekable();
+        if homes.peek().is_some() {
+            let key = (object.kind().to_owned(), object.name().to_owned());
+            self.0.entry(key).or_default().extend(homes);
+        }
+    }
+
+    /// The objects that leave all their homes for others, with the homes on both sides. If the home before goes, and the home after is new,
+    /// the home has another name.
+    pub(super) fn moved<'h>(
+        &'h self,
+        new: &'h Self,
+    ) -> impl Iterator<Item = (&'h ObjectKey, BTreeSet<String>)> {
+        let stays =
+            |homes: &BTreeSet<String>, side: &Self| side.0.values().any(|others| !others.is_disjoint(homes));
+        self.0.iter().filter_map(move |(key, before)| {
+            let after = new.0.get(key)?;
+            let is_moved = before.is_disjoint(after) && (stays(before, new) || stays(after, self));
+            is_moved.then(|| (key, before | after))
+        })
+    }
+}
+
+/// The builds of both sides. Overlays that share objects on one side, or from one side to the other, are for different clusters on both.
+pub(super) fn built(pair: PlanPair<'_>) -> (BuiltObjects, BuiltObjects) {
+    let mut sides = [pair.old, pair.new].map(|side| BuiltObjects::of(&side.cluster.files));
+    let both = || [pair.old, pair.new].into_iter();
+    let owned = |side: PlanSide<'_>, names: BTreeSet<&str>| -> BTreeSet<String> {
+        names.into_iter().map(|name| without_start(name, side.folder).to_owned()).collect()
+    };
+    let mut groups: Vec<BTreeSet<String>> = Vec::new();
+    let mut homes = [Homes::default(), Homes::default()];
+    for ((side, built), homes) in both().zip(&sides).zip(&mut homes) {
+        groups.extend(built.groups_of_variants().into_iter().map(|group| owned(side, group)));
+        for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
+            if is_planned(object) {
+                homes.add(object, owned(side, overlays));
+            }
+        }
+    }
+    let [old, new] = &homes;
+    groups.extend(old.moved(new).map(|(_, overlays)| overlays));
+    for (side, built) in both().zip(&mut sides) {
+        for group in &groups {
+            built.add_variants(|name| group.contains(without_start(name, side.folder)));
+        }
+    }
+    sides.into()
+}
