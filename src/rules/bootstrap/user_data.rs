@@ -59,12 +59,6 @@ pub(super) struct UserData<'d> {
     pub(super) family: ImageFamily,
 }
 
-/// Whether a text is only a placeholder, such as `${user_data}`.
-fn is_inserted(text: &str) -> bool {
-    let text = text.trim();
-    Placeholder::find(text).is_some_and(|placeholder| placeholder.range == (0..text.len()))
-}
-
 impl<'d> UserData<'d> {
     /// Returns the user data of an EC2NodeClass, unless it is blank, a template engine inserts all of it, the AMI family is
     /// unknown, or it is much larger than EC2 accepts.
@@ -77,7 +71,7 @@ impl<'d> UserData<'d> {
         let class = Ec2NodeClass::of(object)?;
         let node = class.user_data()?;
         let text = node.as_str().filter(|text| !text.trim().is_empty())?;
-        if object.operation() == Operation::Apply && is_inserted(text) {
+        if object.operation() == Operation::Apply && Placeholder::is_whole(text.trim()) {
             return None;
         }
         Some(Self { node, text, family: family(class)? })

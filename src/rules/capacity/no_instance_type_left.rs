@@ -184,8 +184,12 @@ fn on_system<'s, 'd>(
 /// Whether an instance type agrees with requirements.
 fn leaves_types<'s, 'd: 's>(restricted: &(impl Iterator<Item = &'s OnTypes<'s, 'd>> + Clone)) -> bool {
     let allows = |kind: &InstanceType| restricted.clone().all(|one| one.allows(kind));
-    // The families that a NodePool lists are found faster than by a look at every instance type.
-    let families = restricted.clone().find(|one| one.label.key == FAMILY).and_then(OnTypes::listed);
+    // The families and types that a NodePool lists are found faster than by a look at every instance type.
+    let listed =
+        |label: &str| restricted.clone().find(|one| one.label.key == label).and_then(OnTypes::listed);
+    let of_types =
+        || Some(listed(TYPE)?.into_iter().filter_map(|name| Some(name.split_once('.')?.0)).collect());
+    let families: Option<Vec<&str>> = listed(FAMILY).or_else(of_types);
     let is_left = match families {
         Some(families) => families.into_iter().flat_map(instance_types::types_of_family).any(allows),
         None => instance_types::all().iter().any(allows),

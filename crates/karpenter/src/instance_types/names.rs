@@ -137,27 +137,28 @@ pub enum Standing {
     Malformed,
 }
 
-/// The names and their parts.
-struct Names {
-    types: BTreeSet<&'static str>,
-    families: BTreeSet<&'static str>,
-    sizes: BTreeSet<&'static str>,
-    categories: BTreeSet<&'static str>,
-    generations: BTreeSet<&'static str>,
+/// The names of instance types, and their parts. Each table is built when something asks for it.
+static TYPES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| names().collect());
+static FAMILIES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+    let mut families: Vec<_> = parts().map(|(family, _)| family).collect();
+    families.dedup();
+    families.into_iter().collect()
+});
+static SIZES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| parts().map(|(_, size)| size).collect());
+static CATEGORIES: LazyLock<BTreeSet<&'static str>> =
+    LazyLock::new(|| numbered().map(|(category, _)| category).collect());
+static GENERATIONS: LazyLock<BTreeSet<&'static str>> =
+    LazyLock::new(|| numbered().map(|(_, generation)| generation).collect());
+
+/// The families and sizes of all names.
+fn parts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    names().filter_map(|name| name.split_once('.'))
 }
 
-static NAMES: LazyLock<Names> = LazyLock::new(|| {
-    let types: BTreeSet<_> = names().collect();
-    let parts = || types.iter().filter_map(|name| name.split_once('.'));
-    let numbered = || parts().filter_map(|(family, _)| category_and_generation_of_family(family));
-    Names {
-        families: parts().map(|(family, _)| family).collect(),
-        sizes: parts().map(|(_, size)| size).collect(),
-        categories: numbered().map(|(category, _)| category).collect(),
-        generations: numbered().map(|(_, generation)| generation).collect(),
-        types,
-    }
-});
+/// The categories and generations of all families.
+fn numbered() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FAMILIES.iter().filter_map(|family| category_and_generation_of_family(family))
+}
 
 /// The names of all instance types, including types that the table lacks.
 fn names() -> impl Iterator<Item = &'static str> {
@@ -263,16 +264,15 @@ pub fn is_label(label: &str) -> bool {
 
 /// Whether instance types have a value of a label; `None` for labels that instance types do not have.
 pub fn standing(label: &str, value: &str) -> Option<Standing> {
-    let names = &*NAMES;
     let or = |set: &BTreeSet<&str>, otherwise: fn(&str) -> Standing| {
         if set.contains(value) { Standing::Known } else { otherwise(value) }
     };
     Some(match label {
-        TYPE => or(&names.types, unknown_type),
-        FAMILY => or(&names.families, unknown_family),
-        SIZE => or(&names.sizes, unknown_size),
-        CATEGORY => or(&names.categories, unknown_category),
-        GENERATION => or(&names.generations, unknown_generation),
+        TYPE => or(&TYPES, unknown_type),
+        FAMILY => or(&FAMILIES, unknown_family),
+        SIZE => or(&SIZES, unknown_size),
+        CATEGORY => or(&CATEGORIES, unknown_category),
+        GENERATION => or(&GENERATIONS, unknown_generation),
         _ => {
             let label = TypeLabel::of_key(label)?;
             let is_known = all().iter().any(|kind| label.value(kind) == Some(value))
@@ -293,11 +293,11 @@ fn unknown_type(name: &str) -> Standing {
 }
 
 fn family_standing(family: &str) -> Standing {
-    if NAMES.families.contains(family) { Standing::Known } else { unknown_family(family) }
+    if FAMILIES.contains(family) { Standing::Known } else { unknown_family(family) }
 }
 
 fn size_standing(size: &str) -> Standing {
-    if NAMES.sizes.contains(size) { Standing::Known } else { unknown_size(size) }
+    if SIZES.contains(size) { Standing::Known } else { unknown_size(size) }
 }
 
 fn unknown_family(family: &str) -> Standing {
@@ -332,7 +332,7 @@ fn unknown_family(family: &str) -> Standing {
 /// Whether a family may get new sizes, and its generation new families.
 pub fn is_open(family: &str) -> bool {
     let Some((category, generation)) = category_and_generation_of_family(family) else { return true };
-    let of_category = NAMES.families.iter().filter_map(|family| category_and_generation_of_family(family));
+    let of_category = FAMILIES.iter().filter_map(|family| category_and_generation_of_family(family));
     let newest =
         of_category.filter(|(other, _)| *other == category).filter_map(|(_, other)| number(other)).max();
     let Some((newest, generation)) = newest.zip(number(generation)) else { return true };
@@ -340,7 +340,7 @@ pub fn is_open(family: &str) -> bool {
 }
 
 fn newest_generation() -> u32 {
-    NAMES.generations.iter().filter_map(|generation| number(generation)).max().unwrap_or_default()
+    GENERATIONS.iter().filter_map(|generation| number(generation)).max().unwrap_or_default()
 }
 
 fn unknown_size(size: &str) -> Standing {
@@ -404,13 +404,12 @@ static VALUES: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> =
     LazyLock::new(|| TypeLabel::all().map(|label| (label.key, values_of(label))).collect());
 
 fn values_of(label: TypeLabel) -> Vec<&'static str> {
-    let names = &*NAMES;
     let mut values: Vec<&'static str> = match label.key {
-        TYPE => names.types.iter().copied().collect(),
-        FAMILY => names.families.iter().copied().collect(),
-        SIZE => names.sizes.iter().copied().collect(),
-        CATEGORY => names.categories.iter().copied().collect(),
-        GENERATION => names.generations.iter().copied().collect(),
+        TYPE => TYPES.iter().copied().collect(),
+        FAMILY => FAMILIES.iter().copied().collect(),
+        SIZE => SIZES.iter().copied().collect(),
+        CATEGORY => CATEGORIES.iter().copied().collect(),
+        GENERATION => GENERATIONS.iter().copied().collect(),
         _ => {
             let values: BTreeSet<_> = all().iter().filter_map(|kind| label.value(kind)).collect();
             values.into_iter().collect()
@@ -422,7 +421,7 @@ fn values_of(label: TypeLabel) -> Vec<&'static str> {
 
 /// The sizes of a family, by name.
 pub fn sizes_of(family: &str) -> impl Iterator<Item = &'static str> {
-    NAMES.types.iter().filter_map(move |name| name.strip_prefix(family)?.strip_prefix('.'))
+    TYPES.iter().filter_map(move |name| name.strip_prefix(family)?.strip_prefix('.'))
 }
 
 #[cfg(test)]

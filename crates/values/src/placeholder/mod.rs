@@ -27,6 +27,13 @@ impl Placeholder {
     pub fn find(text: &str) -> Option<Self> {
         marked_range(text, 0).or_else(|| requested_range(text)).map(|range| Self { range })
     }
+
+    /// Whether a text is one placeholder and nothing else. Words that ask for a value have one line.
+    pub fn is_whole(text: &str) -> bool {
+        let mark = marked_range(text, 0);
+        let range = mark.or_else(|| if text.contains('\n') { None } else { requested_range(text) });
+        range.is_some_and(|range| range == (0..text.len()))
+    }
 }
 
 /// Whether a text has a placeholder.

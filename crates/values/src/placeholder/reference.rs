@@ -15,7 +15,8 @@ pub fn is_bare_reference(text: &str) -> bool {
         name.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic())
             && name.bytes().all(|byte| is_name_byte(byte) || byte == b'-')
     };
-    if text.contains(|char: char| char.is_whitespace() || matches!(char, '/' | ':' | '$' | '{')) {
+    let is_apart = |char: char| char.is_whitespace() || matches!(char, '/' | ':' | '$' | '{');
+    if !text.contains('.') || text.contains(is_apart) {
         return false;
     }
     // `KarpenterNodeRole-var.cluster_name` has the reference at its end.

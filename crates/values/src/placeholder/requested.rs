@@ -89,15 +89,14 @@ fn ends_in_cut_id(text: &str) -> bool {
 fn is_outline(word: &str) -> bool {
     /// Units of quantities and durations.
     const UNITS: [&str; 14] = ["Ki", "Mi", "Gi", "Ti", "Pi", "m", "k", "M", "G", "T", "P", "h", "s", "GB"];
-    let is_repeated = |word: &str| is_repeated_letter(word);
-    is_repeated(word) || UNITS.iter().filter_map(|unit| word.strip_suffix(unit)).any(is_repeated)
-}
-
-fn is_repeated_letter(word: &str) -> bool {
     let first = word.bytes().next().unwrap_or_default();
-    (3..=20).contains(&word.len())
-        && matches!(first.to_ascii_lowercase(), b'x'..=b'z')
-        && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&first))
+    if !matches!(first.to_ascii_lowercase(), b'x'..=b'z') {
+        return false;
+    }
+    let is_repeated = |word: &str| {
+        (3..=20).contains(&word.len()) && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&first))
+    };
+    is_repeated(word) || UNITS.iter().filter_map(|unit| word.strip_suffix(unit)).any(is_repeated)
 }
 
 /// Whether a word in the place of an id is no id: one letter repeated, the alphabet, or an example, as in `sg-aaa`, `sg-abcdefgh`,
@@ -124,10 +123,9 @@ fn is_id_prefix(text: &str, at: usize) -> bool {
         ["ami", "cr", "eni", "eipalloc", "i", "lt", "nat", "pg", "rtb", "sg", "snap", "subnet", "vpc"];
     let Some(before) = text.get(..at).and_then(|before| before.strip_suffix('-')) else { return false };
     let prefix = before.rsplit(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let starts = before.len() == prefix.len()
-        || before.ends_with(&format!("/{prefix}"))
-        || before.ends_with(&format!(",{prefix}"));
-    starts && PREFIXES.contains(&prefix)
+    let starts =
+        || before.strip_suffix(prefix).is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', ',']));
+    PREFIXES.contains(&prefix) && starts()
 }
 
 /// Whether a piece of a text starts words such as `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
