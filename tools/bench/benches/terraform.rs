@@ -17,8 +17,8 @@ const PARSE: f64 = 3.0;
 /// Folders with root modules. Each has five files.
 const FOLDERS: usize = 200;
 
-/// Documents of a folder: a node class, two NodePools, a release and a call of a module.
-const DOCUMENTS: usize = 5;
+/// Documents of a folder: a node class, two NodePools, a release and the calls of two modules.
+const DOCUMENTS: usize = 6;
 
 fn main() -> ExitCode {
     main_of(run)
