@@ -16,7 +16,7 @@ use objects::placeholders::has_placeholder_below;
 
 use super::feeds::Feeds;
 use super::older;
-use super::recreated;
+use super::recreated::{self, DeletedObject};
 use super::refused;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 use super::shown::shown;
@@ -44,7 +44,7 @@ pub(super) fn changes_of<'d>(
     scopes: &[PlanScope<'d>],
     options: &HashOptions,
     feeds: &Feeds<'_>,
-    deleted: &BTreeSet<(String, usize)>,
+    deleted: &BTreeSet<DeletedObject>,
 ) -> Vec<PlanChange<'d>> {
     let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();

@@ -60,6 +60,7 @@ use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release
 
 pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
+pub use recreated::DeletedObject;
 
 use change::PlanChange;
 use feeds::Feeds;
@@ -101,8 +102,8 @@ pub struct PlanOptions {
     pub is_snapshot: bool,
     /// Whether the files hold every NodePool, EC2NodeClass and NodeOverlay of the cluster of the snapshot.
     pub is_complete: bool,
-    /// The documents of the old side that are deleted, although the new side may have their objects again: names of files and bytes.
-    pub deleted: BTreeSet<(String, usize)>,
+    /// The objects of the old side that Terraform deletes, although the new side may have them again.
+    pub deleted: BTreeSet<DeletedObject>,
     /// The forecast of a rollout.
     pub forecast: ForecastSettings,
     /// The choices of a simulation.

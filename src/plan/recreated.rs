@@ -10,6 +10,19 @@ use objects::object::Object;
 use super::change::{LAUNCHES_NONE, PlanChange, unchanged, users};
 use super::scope::{PLANNED, PlanScope};
 
+/// Object of the old side that is deleted, although the new side may have it again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeletedObject {
+    /// The name of the file.
+    pub file: String,
+    /// The byte at which the document starts.
+    pub start: usize,
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+}
+
 /// Start of the consequence for an object that is created again.
 const SUBJECT: &str = "Terraform deletes ";
 
@@ -19,11 +32,11 @@ pub(super) fn cause(change: &PlannedChange) -> Option<&str> {
     change.message.split(": ").next().filter(|_| is_one)
 }
 
-/// Adds the objects of the old side that Terraform deletes, by the places of their documents: names of files and bytes.
+/// Adds the objects of the old side that Terraform deletes.
 pub(super) fn add<'d>(
     found: &mut Vec<PlanChange<'d>>,
     scope: &PlanScope<'d>,
-    deleted: &BTreeSet<(String, usize)>,
+    deleted: &BTreeSet<DeletedObject>,
 ) {
     if deleted.is_empty() {
         return;
@@ -34,7 +47,12 @@ pub(super) fn add<'d>(
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let is_deleted = |object: &&Object<'d>| {
         let document = object.root().tree().root();
-        deleted.contains(&(document.source().name().to_owned(), document.span().start))
+        deleted.contains(&DeletedObject {
+            file: document.source().name().to_owned(),
+            start: document.span().start,
+            kind: object.kind().to_owned(),
+            name: object.name().to_owned(),
+        })
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
         scope.new.iter().filter(is_planned).map(|object| (name(object), *object)).collect();

@@ -259,3 +259,91 @@ fn a_committed_plan_without_configuration_is_evaluated_too() {
     let verdict = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team\n";
     assert!(run.stdout.starts_with(verdict), "{run:?}");
 }
+
+/// A `kubectl_manifest` of a NodePool, with further arguments.
+fn resource(arguments: &str, body: &str) -> String {
+    let body = body.lines().collect::<Vec<_>>().join("\n    ");
+    format!(
+        "resource \"kubectl_manifest\" \"pool\" {{\n  {arguments}\n  yaml_body = <<-YAML\n    {body}\n  YAML\n}}\n"
+    )
+}
+
+/// The first line of the plan between two configurations in folders.
+fn verdict(old: &str, new: &str) -> String {
+    let folder = Folder::with(&[("old/a/main.tf", old), ("new/a/main.tf", new)]);
+    let run = folder.run(&[&AT[..], &["old", "new"]].concat());
+    run.stdout.lines().next().unwrap_or(&run.stderr).to_owned()
+}
+
+const RECREATED: &str =
+    "removes the nodes of 1 NodePool (default): Terraform deletes NodePool default and creates it again";
+const REPLACED: &str = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team";
+
+#[test]
+fn a_body_that_changes_under_force_new_is_deleted_and_created_again() {
+    let (one, other) = (pool("a").to_string(), pool("b").to_string());
+    let commented = format!("# a comment\n{one}");
+    for (arguments, old, new, expected) in [
+        ("force_new = true", &one, &other, RECREATED),
+        // The provider compares the texts.
+        ("force_new = true", &one, &commented, RECREATED),
+        ("force_new = false", &one, &other, REPLACED),
+        ("", &one, &other, REPLACED),
+        ("force_new = var.force", &one, &other, REPLACED),
+        ("force_new = true\n  apply_only = true", &one, &other, REPLACED),
+        ("", &one, &commented, "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes"),
+    ] {
+        let found = verdict(&resource(arguments, old), &resource(arguments, new));
+        assert_eq!(found, expected, "{arguments} {new}");
+    }
+    // The new configuration decides about `force_new`.
+    let (before, after) = (resource("", &one), resource("force_new = true", &other));
+    assert_eq!(verdict(&before, &after), RECREATED);
+    assert_eq!(verdict(&after, &before), REPLACED);
+    let folder = Folder::with(&[("live/main.tf", &resource("force_new = true", &one))]);
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "a"]);
+    folder.write("live/main.tf", resource("force_new = true", &other).as_bytes());
+    assert_eq!(base(&folder, &["--", "live"]).stdout.lines().next(), Some(RECREATED));
+}
+
+#[test]
+fn a_value_that_is_not_known_may_be_the_same_under_force_new() {
+    let [old, new] =
+        ["a", "b"].map(|name| resource("force_new = true", &pool(&format!("${{var.{name}}}")).to_string()));
+    assert!(verdict(&old, &new).starts_with("may replace nodes"), "{}", verdict(&old, &new));
+    assert!(verdict(&old, &old).starts_with("no node is replaced"), "{}", verdict(&old, &old));
+}
+
+#[test]
+fn each_instance_is_created_again_by_itself() {
+    let main = |team: &str| {
+        format!(
+            "resource \"kubectl_manifest\" \"pool\" {{\n  for_each  = {{ one = \"a\", two = \"{team}\" }}\n  force_new = true\n  yaml_body = templatefile(\"pool.yaml.tftpl\", {{ name = each.key, team = each.value }})\n}}\n"
+        )
+    };
+    let template = pool("${team}").to_string().replace("\"default\"},\"spec\"", "\"${name}\"},\"spec\"");
+    assert!(template.contains("${name}"), "{template}");
+    let folder = Folder::with(&[("old/main.tf", &main("a")), ("new/main.tf", &main("b"))]);
+    for side in ["old", "new"] {
+        folder.write(&format!("{side}/pool.yaml.tftpl"), template.as_bytes());
+    }
+    let run = folder.run(&[&AT[..], &["old", "new"]].concat());
+    let expected =
+        "removes the nodes of 1 NodePool (two): Terraform deletes NodePool two and creates it again";
+    assert_eq!(run.stdout.lines().next(), Some(expected), "{run:?}");
+}
+
+#[test]
+fn another_version_of_the_api_is_created_again() {
+    let new = pool("a").to_string();
+    let old = new.replace("karpenter.sh/v1", "karpenter.sh/v1beta1");
+    assert_eq!(verdict(&resource("", &old), &resource("", &new)), RECREATED);
+    let upgraded = verdict(&resource("", &old), &resource("upgrade_api_version = true", &new));
+    assert!(upgraded.starts_with("may replace nodes"), "{upgraded}");
+    let [old, new] = [old, new].map(|body| {
+        format!("resource \"kubernetes_manifest\" \"pool\" {{\n  manifest = jsondecode(<<-EOT\n{body}\nEOT\n  )\n}}\n")
+    });
+    assert_eq!(verdict(&old, &new), RECREATED);
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform_objects::FilesBeside;
+use terraform_objects::{FilesBeside, ManagedObject};
 
 use super::base::BaseFolder;
 use super::regular::read_regular;
@@ -26,14 +26,20 @@ pub(crate) fn evaluate_terraform(
     input: &InputOptions,
     root: Option<&Path>,
 ) {
-    let paths: Vec<PathBuf> = input.paths.iter().chain(&input.clusters).cloned().collect();
-    // A confined run reads nothing outside of its folders.
-    let root = match root.map(Path::to_owned) {
-        None if input.confinement.is_none() => paths.first().and_then(|path| repository(path)),
-        root => root.and_then(|root| root.canonicalize().ok()),
-    };
-    let beside = BesideOnDisk::new(base, &input.limits, unread, &paths, root);
+    let beside = BesideOnDisk::new(base, unread, input, root);
     terraform_objects::evaluate(files, &beside, &input.limits);
+}
+
+/// Does the same as [`evaluate_terraform`] below the root of the input, and returns the objects whose resources may be created again when they
+/// change.
+pub(crate) fn evaluate_managed(
+    files: &mut Vec<File>,
+    unread: &[String],
+    base: &BaseFolder,
+    input: &InputOptions,
+) -> Vec<ManagedObject> {
+    let beside = BesideOnDisk::new(base, unread, input, input.root());
+    terraform_objects::evaluate_managed(files, &beside, &input.limits)
 }
 
 /// Adds texts whose names are not known yet.
@@ -55,17 +61,16 @@ struct BesideOnDisk<'b> {
 }
 
 impl<'b> BesideOnDisk<'b> {
-    /// `paths` are the files and folders of the input. Files outside of it are read below `root`.
-    fn new(
-        base: &'b BaseFolder,
-        limits: &'b Limits,
-        unread: &'b [String],
-        paths: &[PathBuf],
-        root: Option<PathBuf>,
-    ) -> Self {
+    /// Files outside of the input are read below `root`, or else below the repository of the input. A confined run reads none.
+    fn new(base: &'b BaseFolder, unread: &'b [String], input: &'b InputOptions, root: Option<&Path>) -> Self {
+        let paths: Vec<&PathBuf> = input.paths.iter().chain(&input.clusters).collect();
+        let root = match root {
+            None if input.confinement.is_none() => paths.first().and_then(|path| repository(path)),
+            root => root.and_then(|root| root.canonicalize().ok()),
+        };
         let folders: BTreeSet<PathBuf> =
             paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
-        Self { base, limits, unread, walked: folders.into_iter().collect(), root }
+        Self { base, limits: &input.limits, unread, walked: folders.into_iter().collect(), root }
     }
 
     fn is_walked(&self, path: &Path) -> bool {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
-use karpwarden::plan::{PlanPair, PlanSide};
+use karpwarden::plan::{DeletedObject, PlanPair, PlanSide};
 use manifest::tree::Node;
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
+use terraform_objects::{ManagedObject, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
@@ -31,8 +31,8 @@ pub(super) struct LoadedPair {
     new: Cluster,
     old_folder: String,
     new_folder: String,
-    /// The documents of the old side that Terraform deletes, also to create their objects again: names of files and bytes.
-    pub(super) deleted: BTreeSet<(String, usize)>,
+    /// The objects of the old side that Terraform deletes, also to create them again.
+    pub(super) deleted: BTreeSet<DeletedObject>,
 }
 
 /// Settings and files of a run.
@@ -124,15 +124,10 @@ impl Reader<'_> {
         }
         self.start(&[&olds, &news], messages)?;
         // Of two files, the names are what tells the sides apart.
-        let folder = |path: &Path| self.config.base.name(path);
-        Ok(LoadedPair {
-            name: String::new(),
-            old_folder: folder(old),
-            new_folder: folder(new),
-            old: Some(self.cluster(&olds)),
-            new: self.cluster(&news),
-            deleted: BTreeSet::new(),
-        })
+        let [old_folder, new_folder] = [old, new].map(|path| self.config.base.name(path));
+        let ((old, old_objects), (new, new_objects)) = (self.side(&olds), self.side(&news));
+        let deleted = terraform::recreated((&old_objects, &old_folder), (&new_objects, &new_folder));
+        Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, deleted })
     }
 
     /// The inputs of OLD or NEW. The folders of `kubectl diff` have files without an extension.
@@ -282,7 +277,7 @@ impl Reader<'_> {
     ) -> Result<LoadedPair, CommandError> {
         let inputs =
             news.iter().find(|one| one.cluster == name).map(std::slice::from_ref).unwrap_or_default();
-        let mut new = self.cluster(inputs);
+        let (mut new, new_objects) = self.side(inputs);
         let kinds: BTreeMap<&str, FileKind> =
             inputs.iter().flat_map(|one| &one.inputs).map(|one| (one.name.as_str(), one.kind)).collect();
         let referenced = input::referenced(&new.files, &self.config.base, None, &self.run.input.limits).files;
@@ -343,13 +338,13 @@ impl Reader<'_> {
             }
         }
         let limits = &self.run.input.limits;
-        if old.iter().any(|file| is_configuration(file.source.name())) {
+        let old_objects = if old.iter().any(|file| is_configuration(file.source.name())) {
             let beside = BesideInCommit::new(commit, &root, base, &below, &old, limits)?;
-            terraform_objects::evaluate(&mut old, &beside, limits);
+            terraform_objects::evaluate_managed(&mut old, &beside, limits)
         } else {
             // A plan of Terraform reads no other files.
-            terraform_objects::evaluate(&mut old, &NoFilesBeside, limits);
-        }
+            terraform_objects::evaluate_managed(&mut old, &NoFilesBeside, limits)
+        };
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
         new.files.extend(referenced);
         Ok(LoadedPair {
@@ -358,7 +353,7 @@ impl Reader<'_> {
             new,
             old_folder: String::new(),
             new_folder: String::new(),
-            deleted: BTreeSet::new(),
+            deleted: terraform::recreated((&old_objects, ""), (&new_objects, "")),
         })
     }
 
@@ -379,22 +374,21 @@ impl Reader<'_> {
 
     /// Reads the files of a side.
     fn cluster(&self, inputs: &[ClusterInputs]) -> Cluster {
+        self.side(inputs).0
+    }
+
+    /// Reads the files of a side, and the objects whose resources may be created again.
+    fn side(&self, inputs: &[ClusterInputs]) -> (Cluster, Vec<ManagedObject>) {
         let all = inputs.iter().flat_map(|one| &one.inputs);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
-        input::evaluate_terraform(
-            &mut files,
-            &unread,
-            &self.config.base,
-            &self.run.input,
-            self.run.input.root(),
-        );
+        let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input);
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
             input::add_unknown(&mut files, texts_with_pins(&pinning, &self.config.base));
         }
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
-        Cluster { name, files }
+        (Cluster { name, files }, managed)
     }
 }
 

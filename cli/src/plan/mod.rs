@@ -16,7 +16,7 @@ use answers::report::Report;
 use cluster::Cluster;
 use drift::Effect;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::plan::{FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan};
+use karpwarden::plan::{DeletedObject, FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan};
 use karpwarden::rules::documentation;
 use karpwarden::simulate::{Assumption, Choices, release_of};
 use manifest::{Document, File, ReadError};
@@ -108,7 +108,7 @@ fn report_unreadable(pairs: &[LoadedPair], commit: Option<&str>, messages: &dyn 
 }
 
 /// The objects that Terraform deletes and creates again.
-fn deleted(pairs: &[LoadedPair]) -> BTreeSet<(String, usize)> {
+fn deleted(pairs: &[LoadedPair]) -> BTreeSet<DeletedObject> {
     pairs.iter().flat_map(|pair| pair.deleted.iter().cloned()).collect()
 }
 
@@ -116,7 +116,7 @@ fn planned(
     run: &PlanRun,
     settings: &Settings,
     pairs: &[PlanPair<'_>],
-    deleted: BTreeSet<(String, usize)>,
+    deleted: BTreeSet<DeletedObject>,
 ) -> Result<Plan, CommandError> {
     if run.to.is_some() && run.from.is_none() {
         let is_unknown = |pair: &PlanPair<'_>| {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpwarden::plan::DeletedObject;
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::object::Object;
-use terraform_objects::planned_address;
+use terraform_objects::{ManagedObject, planned_address};
 
 /// Kinds whose objects a plan compares.
 const PLANNED: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
@@ -15,17 +16,37 @@ fn actions(change: Node<'_>) -> impl Iterator<Item = &str> {
     change.at_path(&["change", "actions"]).into_iter().flat_map(Node::children).filter_map(Node::as_str)
 }
 
-/// The documents of the resources that Terraform deletes, also to create them again: names of files and bytes.
-pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<(String, usize)> {
+/// The objects of the resources that Terraform deletes, also to create them again.
+pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<DeletedObject> {
     let is_deleted = |change: &&Node<'_>| actions(**change).any(|action| action == "delete");
     let deleted: BTreeSet<&str> =
         changes.iter().filter(is_deleted).filter_map(|change| change.str_at(&["address"])).collect();
-    let place = |file: &File, tree: &Tree| {
-        let address = planned_address(tree)?;
-        let place = (file.source.name().to_owned(), tree.root().span().start);
-        deleted.contains(address.as_str()).then_some(place)
+    let is_of_deleted =
+        |tree: &&Tree| planned_address(tree).is_some_and(|address| deleted.contains(address.as_str()));
+    let objects = |tree: &Tree| -> Vec<DeletedObject> {
+        let root = tree.root();
+        let object = |object: &Object<'_>| DeletedObject {
+            file: root.source().name().to_owned(),
+            start: root.span().start,
+            kind: object.kind().to_owned(),
+            name: object.name().to_owned(),
+        };
+        Object::all(tree).iter().map(object).collect()
     };
-    old.iter().flat_map(|file| trees(file).filter_map(|tree| place(file, tree))).collect()
+    old.iter().flat_map(trees).filter(is_of_deleted).flat_map(objects).collect()
+}
+
+/// The objects of resources in configurations that Terraform deletes to create them again. Each side has the start of the names of its files.
+pub(super) fn recreated(
+    old: (&[ManagedObject], &str),
+    new: (&[ManagedObject], &str),
+) -> BTreeSet<DeletedObject> {
+    let object = |object: &ManagedObject| {
+        let (file, start) = object.start();
+        let (kind, name) = (object.kind().to_owned(), object.name().to_owned());
+        DeletedObject { file: file.to_owned(), start, kind, name }
+    };
+    terraform_objects::recreated(old, new).into_iter().map(object).collect()
 }
 
 fn trees(file: &File) -> impl Iterator<Item = &Tree> {

@@ -111,7 +111,7 @@ pub(crate) fn path_of(name: &str) -> String {
 }
 
 /// The name of a path.
-fn name_of(path: &str) -> String {
+pub(crate) fn name_of(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').collect();
     let above = parts.iter().take_while(|part| **part == ABOVE).count();
     let rest = parts.get(above..).unwrap_or_default().join("/");

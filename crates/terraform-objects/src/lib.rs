@@ -4,6 +4,7 @@ mod convert;
 mod draft;
 mod given;
 mod input;
+mod managed;
 mod merge;
 mod parts;
 mod text;
@@ -18,6 +19,7 @@ use objects::embedded::READ_OPTIONS;
 use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
+pub use managed::{ManagedObject, recreated};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;
@@ -61,6 +63,26 @@ impl FilesBeside for NoFilesBeside {
 ///
 /// Of a resource that a plan in the folder of a configuration knows, only the object of the plan is left.
 pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) {
+    evaluate_into(files, beside, limits, None);
+}
+
+/// Does the same as [`evaluate`], and returns the objects whose resources may be created again when they change.
+pub fn evaluate_managed(
+    files: &mut Vec<File>,
+    beside: &dyn FilesBeside,
+    limits: &Limits,
+) -> Vec<ManagedObject> {
+    let mut managed = Vec::new();
+    evaluate_into(files, beside, limits, Some(&mut managed));
+    managed
+}
+
+fn evaluate_into(
+    files: &mut Vec<File>,
+    beside: &dyn FilesBeside,
+    limits: &Limits,
+    mut managed: Option<&mut Vec<ManagedObject>>,
+) {
     let planned = planned_in_folders(files, PlannedSide::After, limits);
     if !files.iter().any(|file| is_configuration(file.source.name())) {
         return;
@@ -81,7 +103,12 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
         merge.add_problems(&configuration);
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
-        merge.add(&convert::drafts(&configuration, is_planned), &configuration.texts, limits);
+        for (block, drafts) in convert::drafts(&configuration, is_planned) {
+            if let Some(managed) = &mut managed {
+                managed.extend(managed::objects_of(&root, block, &drafts, &configuration.texts, limits));
+            }
+            merge.add(&drafts, &configuration.texts, limits);
+        }
         merge.add(&convert::absent(&configuration), &configuration.texts, limits);
     }
     let read = found.into_read().into_iter();

@@ -75,20 +75,18 @@ fn is_converted(kind: &str) -> bool {
     kubernetes::is_kind(kind) || converter(kind).is_some()
 }
 
-/// The drafts of all resources of a configuration, in the order of the blocks, without the documents of resources that a plan knows.
+/// The drafts of each resource of a configuration, in the order of the blocks, without the documents of resources that a plan knows.
 pub(crate) fn drafts(
     configuration: &EvaluatedConfiguration,
     is_planned: impl Fn(&str) -> bool,
-) -> Vec<DocumentDraft> {
-    let mut all = Vec::new();
-    for (block, drafts) in by_block(configuration) {
+) -> impl Iterator<Item = (&EvaluatedBlock, Vec<DocumentDraft>)> {
+    by_block(configuration).map(move |(block, drafts)| {
         if is_planned(&block.address) {
-            all.extend(drafts.into_iter().filter_map(DocumentDraft::replaced));
+            (block, drafts.into_iter().filter_map(DocumentDraft::replaced).collect())
         } else {
-            all.extend(drafts);
+            (block, drafts)
         }
-    }
-    all
+    })
 }
 
 /// The drafts of each resource of a plan, at the address of the resource.

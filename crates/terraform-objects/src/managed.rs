@@ -1,0 +1,207 @@
+//! Objects by the resource that makes them, and the objects that a provider deletes and creates again when the resource changes.
+
+use std::collections::BTreeMap;
+
+use manifest::Document;
+use manifest::limits::Limits;
+use manifest::tree::{Node, Tree, Value};
+use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
+use terraform::{EvaluatedBlock, EvaluatedValue, Texts};
+
+use crate::draft::DocumentDraft;
+use crate::input::name_of;
+use crate::{text, value};
+
+/// Object of a resource in a configuration.
+#[derive(Debug)]
+pub struct ManagedObject {
+    /// The name of the folder of the root module.
+    root: String,
+    /// The address of the resource.
+    address: String,
+    /// The document.
+    tree: Tree,
+    /// The kind and the name.
+    name: (String, String),
+    /// The text of the document, if the resource has it as a string.
+    body: Option<String>,
+    settings: RecreationSettings,
+}
+
+/// Arguments of a resource that say whether a change creates its object again.
+///
+/// Source: `docs/resources/kubectl_manifest.md`, and `CustomizeDiff` and the schema in `kubernetes/resource_kubectl_manifest.go`, of
+/// gavinbunney/terraform-provider-kubectl and alekc/terraform-provider-kubectl.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecreationSettings {
+    /// `force_new`: every change of the text creates the object again.
+    is_forced: bool,
+    /// `apply_only`: the provider never deletes the object.
+    is_never_deleted: bool,
+    /// `upgrade_api_version` (alekc/terraform-provider-kubectl#244): another version of the API is applied to the same object.
+    upgrades: bool,
+}
+
+impl RecreationSettings {
+    fn of(block: &EvaluatedBlock) -> Self {
+        let is_on = |name: &str| {
+            let value = block.body.get(name);
+            value.is_some_and(|value| value.as_bool() == Some(true) || value.as_str() == Some("true"))
+        };
+        Self {
+            is_forced: is_on("force_new"),
+            is_never_deleted: is_on("apply_only"),
+            upgrades: is_on("upgrade_api_version"),
+        }
+    }
+}
+
+/// The objects of a resource, if a change can create them again.
+pub(crate) fn objects_of(
+    root: &str,
+    block: &EvaluatedBlock,
+    drafts: &[DocumentDraft],
+    texts: &Texts,
+    limits: &Limits,
+) -> Vec<ManagedObject> {
+    let kind = block.labels.first().filter(|_| block.kind == "resource");
+    let settings = match kind.map(String::as_str) {
+        Some("kubectl_manifest") => RecreationSettings::of(block),
+        Some("kubernetes_manifest") => RecreationSettings::default(),
+        _ => return Vec::new(),
+    };
+    let body = block.body.get("yaml_body").and_then(EvaluatedValue::as_str);
+    let mut found = Vec::new();
+    for draft in drafts {
+        let trees: Vec<Tree> = match draft {
+            DocumentDraft::Text(text, used) => {
+                let documents = text::documents(text, *used, texts, limits).into_iter();
+                documents
+                    .filter_map(|placed| match placed.document {
+                        Document::Read(tree) => Some(tree),
+                        _ => None,
+                    })
+                    .collect()
+            }
+            DocumentDraft::Document(part) => value::document(part, texts, limits.nodes).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        for tree in trees {
+            let objects: Vec<(String, String)> = Object::all(&tree)
+                .iter()
+                .map(|object| (object.kind().to_owned(), object.name().to_owned()))
+                .collect();
+            if let [name] = objects.as_slice() {
+                found.push(ManagedObject {
+                    root: name_of(root),
+                    address: block.address.clone(),
+                    name: name.clone(),
+                    body: body.map(str::to_owned),
+                    settings,
+                    tree,
+                });
+            }
+        }
+    }
+    found
+}
+
+impl ManagedObject {
+    /// The kind of the object.
+    pub fn kind(&self) -> &str {
+        &self.name.0
+    }
+
+    /// The name of the object.
+    pub fn name(&self) -> &str {
+        &self.name.1
+    }
+
+    /// The name of the file that has the text of the object, and the byte at which the text starts.
+    pub fn start(&self) -> (&str, usize) {
+        let root = self.tree.root();
+        (root.source().name(), root.span().start)
+    }
+
+    /// Whether the provider deletes the object, to create it again as `new`.
+    ///
+    /// Sources: besides the ones of [`RecreationSettings`], `RequiresReplace` in `manifest/provider/plan.go` of
+    /// hashicorp/terraform-provider-kubernetes, for another version of the API.
+    fn is_recreated_as(&self, new: &Self) -> bool {
+        if self.settings.is_never_deleted {
+            return false;
+        }
+        let version = |object: &Self| object.tree.root().str_at(&["apiVersion"]).map(str::to_owned);
+        let has_other_version = version(self) != version(new) && !new.settings.upgrades;
+        has_other_version || (new.settings.is_forced && self.differs_from(new))
+    }
+
+    /// Whether the text is another one for certain. A value with a placeholder may be the same.
+    fn differs_from(&self, new: &Self) -> bool {
+        let (old_root, new_root) = (self.tree.root(), new.tree.root());
+        let is_certain = || !has_placeholder_below(old_root) && !has_placeholder_below(new_root);
+        differ(old_root, new_root) || (self.body != new.body && is_certain())
+    }
+}
+
+/// Whether two nodes differ in values without placeholders.
+fn differ(old: Node<'_>, new: Node<'_>) -> bool {
+    let is_collection = |node: Node<'_>| matches!(node.value(), Value::Mapping | Value::Sequence);
+    if !is_collection(old) || !is_collection(new) {
+        return !has_placeholder_below(old) && !has_placeholder_below(new) && old.to_json() != new.to_json();
+    }
+    if old.is_mapping() != new.is_mapping() || old.children().count() != new.children().count() {
+        return true;
+    }
+    old.children().zip(new.children()).any(|(old_child, new_child)| {
+        let new_child = if old.is_mapping() { new.get(old_child.key()) } else { Some(new_child) };
+        new_child.is_none_or(|new_child| differ(old_child, new_child))
+    })
+}
+
+/// The objects of the old side that Terraform deletes to create them again, as the same resources have them on the new side. Each side has
+/// its objects, and the start of the names of its files that tells it from the other side.
+pub fn recreated<'o>(
+    old: (&'o [ManagedObject], &str),
+    new: (&[ManagedObject], &str),
+) -> Vec<&'o ManagedObject> {
+    type Key<'o> = (&'o str, &'o str, &'o (String, String));
+    fn key<'o>(object: &'o ManagedObject, folder: &str) -> Key<'o> {
+        (within(&object.root, folder), &object.address, &object.name)
+    }
+    let news: BTreeMap<Key<'_>, &ManagedObject> = new.0.iter().map(|one| (key(one, new.1), one)).collect();
+    let is_recreated =
+        |one: &&ManagedObject| news.get(&key(one, old.1)).is_some_and(|same| one.is_recreated_as(same));
+    old.0.iter().filter(is_recreated).collect()
+}
+
+/// The folder of a root module from the start of its side: the empty text for a side that is one file.
+fn within<'n>(root: &'n str, side: &str) -> &'n str {
+    let root = if root == "." { "" } else { root };
+    match root.strip_prefix(side) {
+        Some(rest) => rest.trim_start_matches('/'),
+        None if side.rsplit_once('/').map_or("", |(folder, _)| folder) == root => "",
+        None => root,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn root_modules_of_both_sides_have_the_same_folder() {
+        for (root, side, folder) in [
+            ("old/live", "old", "live"),
+            ("old", "old", ""),
+            ("live", "", "live"),
+            (".", "", ""),
+            (".", "old.tf", ""),
+            ("old", "old/main.tf", ""),
+            ("../modules", "old", "../modules"),
+        ] {
+            assert_eq!(within(root, side), folder, "{root} {side}");
+        }
+    }
+}
