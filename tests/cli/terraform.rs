@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Run};
 
 /// A node class whose `spec` has a field more.
 fn class(field: &str) -> String {
@@ -276,6 +276,26 @@ fn finds_mistakes_in_user_data_and_in_references_to_profiles() {
     assert_eq!(folder.read("b/main.tf"), named);
     let folder = Folder::with(&[("main.tf", &named)]);
     assert_eq!(folder.run(&["check", ".", "--select", "instance-profile-is-arn"]).status, 0);
+}
+
+#[test]
+fn refers_to_the_name_of_a_role_instead_of_its_arn() {
+    let text = class("").replace("node-${var.cluster}", "${aws_iam_role.node.arn}");
+    let of_module = text.replace("aws_iam_role.node.arn", "module.karpenter.node_iam_role_arn");
+    let folder = Folder::with(&[("a/main.tf", &text), ("b/main.tf", &of_module)]);
+    let select = ["check", ".", "--select", "nodeclass-role-is-arn", "--karpenter-version", "1.1"];
+    let found = |run: &Run| -> Vec<String> {
+        let findings = run.json();
+        let one = |finding: &serde_json::Value| format!("{} {}", finding["file"], finding["severity"]);
+        findings["findings"].as_array().unwrap().iter().map(one).collect()
+    };
+    let run = folder.run(&[&select[..], &["--format", "json"]].concat());
+    assert_eq!(found(&run), ["\"a/main.tf\" \"error\"", "\"b/main.tf\" \"warning\""]);
+    folder.run(&[&select[..], &["--fix"]].concat());
+    assert_eq!(folder.read("a/main.tf"), text.replace("role.node.arn", "role.node.name"));
+    assert_eq!(folder.read("b/main.tf"), of_module);
+    let run = folder.run(&[&select[..], &["--format", "json"]].concat());
+    assert_eq!(found(&run), ["\"b/main.tf\" \"warning\""]);
 }
 
 #[test]

@@ -65,3 +65,9 @@ pub fn without_arn(value: &str) -> Option<&str> {
     let is_arn = inner.get(name.len()..).is_some_and(|word| word.eq_ignore_ascii_case("arn"));
     (is_arn && inner.chars().all(is_part)).then_some(name)
 }
+
+/// Whether a reference that [`without_arn`] returns is to an attribute of a resource or a data source of Terraform, such as `aws_iam_role`.
+pub fn is_attribute_of(reference: &str, kind: &str) -> bool {
+    let label = reference.strip_prefix("data.").unwrap_or(reference).strip_prefix(kind);
+    label.is_some_and(|label| label.starts_with('.') && label.ends_with('.'))
+}

@@ -79,6 +79,8 @@ rule! {
     }
 }
 
+const ROLE_HELP: &str = "write the name of the instance profile that contains the role, or write the role name into `spec.role` instead";
+
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::instance_profile) else { return };
     let Some(value) = node.as_str() else { return };
@@ -95,9 +97,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             findings.push(finding("an ARN").write(name).safe_fix("write the profile's name", change));
         }
         arn::IamReference::Arn { kind, .. } => {
-            let help = "write the name of the instance profile that contains the role, or write the role name into `spec.role` instead";
             let resource = if kind == "role" { "a role" } else { "another resource" };
-            findings.push(finding(&format!("the ARN of {resource}")).help(help));
+            findings.push(finding(&format!("the ARN of {resource}")).help(ROLE_HELP));
         }
         arn::IamReference::Path { name } if !has_placeholder(value) => {
             findings.push(finding("a path").help(format!("write only the name, `{name}`")));
@@ -109,11 +110,19 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// Reports a reference to the ARN of an instance profile: to the attribute of the resource, or by its name, which is a warning.
+/// Reports a reference to the ARN of an instance profile or a role: to the attribute of the resource, or by its name, which is a warning.
 ///
-/// Source: `website/docs/r/iam_instance_profile.html.markdown` of hashicorp/terraform-provider-aws, "Attribute Reference".
+/// Source: `website/docs/r/iam_instance_profile.html.markdown` and `iam_role.html.markdown` of hashicorp/terraform-provider-aws, "Attribute
+/// Reference".
 fn reference<'d>(node: Node<'d>, value: &str, name: &str) -> Option<Finding<'d>> {
-    let is_resource = name.starts_with("aws_iam_instance_profile.") && name.ends_with('.');
+    if arn::is_attribute_of(name, "aws_iam_role") {
+        let message = format!(
+            "`spec.instanceProfile` refers to `{value}`, which is the ARN of a role, but Karpenter expects the profile \
+             name; the EC2NodeClass never becomes Ready"
+        );
+        return Some(Finding::at(&RULE, node, message).help(ROLE_HELP));
+    }
+    let is_resource = arn::is_attribute_of(name, "aws_iam_instance_profile");
     if !is_resource && !name.to_ascii_lowercase().ends_with("profile_") {
         return None;
     }
@@ -178,8 +187,15 @@ spec:
         assert!(resource.contains("error EC2NodeClass/a spec.instanceProfile"), "{resource}");
         assert!(resource.contains("such as `${aws_iam_instance_profile.node.name}`"), "{resource}");
         assert!(found("${module.nodes.instance_profile_arn}").contains("warning EC2NodeClass/a"));
-        let text = format!("{CLASS}${{aws_iam_instance_profile.node[0].arn}}\n");
-        assert_eq!(fixed(&super::RULE, &text), text.replace("].arn", "].name"));
+        let of_role = found("${aws_iam_role.node.arn}");
+        assert!(
+            of_role.contains("error EC2NodeClass/a") && of_role.contains("the ARN of a role"),
+            "{of_role}"
+        );
+        for resource in ["aws_iam_instance_profile.node[0]", "data.aws_iam_instance_profile.node"] {
+            let text = format!("{CLASS}${{{resource}.arn}}\n");
+            assert_eq!(fixed(&super::RULE, &text), text.replace(".arn", ".name"));
+        }
         for value in [
             "${aws_iam_instance_profile.node.name}",
             "${basename(aws_iam_instance_profile.node.arn)}",

@@ -1,6 +1,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::edit::Change;
+use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
@@ -99,11 +100,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             arn_or_path(node, "an ARN", name, fixable, findings);
         }
         arn::IamReference::Arn { kind, .. } => {
-            let help = if kind == "instance-profile" {
-                "write the role name here or the profile name into `spec.instanceProfile`, but not both"
-            } else {
-                "write the name of an IAM role"
-            };
+            let help =
+                if kind == "instance-profile" { PROFILE_HELP } else { "write the name of an IAM role" };
             let resource =
                 if kind == "instance-profile" { "an instance profile" } else { "another resource" };
             for (releases, severity) in [(REFUSED, Severity::Error), (ATTACHED, Severity::Warning)] {
@@ -121,15 +119,21 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             arn_or_path(node, "a path", name, fixable, findings);
         }
         _ => match arn_reference(value) {
-            Some(name) => reference(node, value, name, findings),
+            Some(name) => reference(node, value, name, fixable, findings),
             None => findings.extend(invalid_name(node, value)),
         },
     }
 }
 
+const PROFILE_HELP: &str =
+    "write the role name here or the profile name into `spec.instanceProfile`, but not both";
 const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an instance profile";
 const WHEN_ATTACHED: &str =
     "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
+
+/// The effects of a value that is not the role's name, by release.
+const EFFECTS: [(Releases, Severity, &str); 2] =
+    [(REFUSED, Severity::Error, WHEN_REFUSED), (ATTACHED, Severity::Warning, WHEN_ATTACHED)];
 
 /// The reference without its last word, `arn`, if a value is a reference to the ARN of a role by its name.
 fn arn_reference(value: &str) -> Option<&str> {
@@ -137,15 +141,37 @@ fn arn_reference(value: &str) -> Option<&str> {
     (name.to_ascii_lowercase().ends_with("role_") || name.ends_with('.')).then_some(name)
 }
 
-/// Reports a reference whose name says that its value is an ARN. The value is not known, so the finding is a warning.
-fn reference<'d>(node: Node<'d>, value: &str, name: &str, findings: &mut Vec<Finding<'d>>) {
+/// Reports a reference to the ARN of a role or an instance profile: to the attribute of the resource, or by its name, which is a warning.
+///
+/// Source: `website/docs/r/iam_role.html.markdown` and `iam_instance_profile.html.markdown` of hashicorp/terraform-provider-aws, "Attribute
+/// Reference".
+fn reference<'d>(node: Node<'d>, value: &str, name: &str, fixable: bool, findings: &mut Vec<Finding<'d>>) {
+    let (is_role, is_profile) =
+        (arn::is_attribute_of(name, "aws_iam_role"), arn::is_attribute_of(name, "aws_iam_instance_profile"));
     let word = if name.chars().any(|char| char.is_ascii_lowercase()) { "name" } else { "NAME" };
-    for (releases, why) in [(REFUSED, WHEN_REFUSED), (ATTACHED, WHEN_ATTACHED)] {
+    for (releases, severity, why) in EFFECTS {
+        let what = match (is_role, is_profile) {
+            (true, _) => "an ARN",
+            (_, true) => "the ARN of an instance profile",
+            _ => "an ARN by its name",
+        };
         let message = format!(
-            "`spec.role` refers to `{value}`, which is an ARN by its name, but Karpenter expects the role name; {why}"
+            "`spec.role` refers to `{value}`, which is {what}, but Karpenter expects the role name; {why}"
         );
-        let finding = Finding::at(&RULE, node, message).releases(releases).severity(Severity::Warning);
-        findings.push(finding.help(format!("refer to the name of the role, such as `${{{name}{word}}}`")));
+        let severity = if is_role || is_profile { severity } else { Severity::Warning };
+        let finding = Finding::at(&RULE, node, message).releases(releases).severity(severity);
+        if is_profile {
+            findings.push(finding.help(PROFILE_HELP));
+            continue;
+        }
+        let finding = finding.help(format!("refer to the name of the role, such as `${{{name}{word}}}`"));
+        findings.push(if is_role && fixable {
+            let start = "${".len() + name.len();
+            let change = Change::Replace(node, Span::new(start, start + "arn".len()), word.to_owned());
+            finding.safe_fix("refer to the role's name", change)
+        } else {
+            finding
+        });
     }
 }
 
@@ -158,9 +184,7 @@ fn arn_or_path<'d>(
     findings: &mut Vec<Finding<'d>>,
 ) {
     let certain = arn::is_name(name);
-    for (releases, severity, why) in
-        [(REFUSED, Severity::Error, WHEN_REFUSED), (ATTACHED, Severity::Warning, WHEN_ATTACHED)]
-    {
+    for (releases, severity, why) in EFFECTS {
         let message = format!("`spec.role` is {what}, but Karpenter expects the role name; {why}");
         let finding = Finding::at(&RULE, node, message).releases(releases).severity(severity);
         let finding = if certain { finding.write(name) } else { finding.help("write only the role name") };
@@ -278,12 +302,9 @@ spec:
           `spec.role` refers to `${module.karpenter.node_iam_role_arn}`, which is an ARN by its name, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
           help: refer to the name of the role, such as `${module.karpenter.node_iam_role_name}`
         ");
-        for value in
-            ["${aws_iam_role.node.arn}", "${aws_iam_role.node[\"a\"].arn}", "${KARPENTER_NODE_ROLE_ARN}"]
-        {
-            let found = findings_with(&super::RULE, &format!("{CLASS}'{value}'\n"), &at("1.1"));
-            assert!(found.contains("warning EC2NodeClass/a"), "{value}: {found}");
-        }
+        let found =
+            findings_with(&super::RULE, &format!("{CLASS}'${{KARPENTER_NODE_ROLE_ARN}}'\n"), &at("1.1"));
+        assert!(found.contains("warning EC2NodeClass/a"), "{found}");
         for value in [
             "${module.karpenter.node_iam_role_name}",
             "${basename(aws_iam_role.node.arn)}",
@@ -294,6 +315,31 @@ spec:
         ] {
             silent(&super::RULE, &format!("{CLASS}'{value}'\n"));
         }
+    }
+
+    #[test]
+    fn refers_to_the_name_of_a_resource_instead_of_its_arn() {
+        for resource in ["aws_iam_role.node", "aws_iam_role.node[\"a\"]", "data.aws_iam_role.node"] {
+            let text = format!("{CLASS}'${{{resource}.arn}}'\n");
+            let found = findings_with(&super::RULE, &text, &at("1.1"));
+            assert!(
+                found.contains("error EC2NodeClass/a") && found.contains("which is an ARN, but"),
+                "{found}"
+            );
+            assert!(findings_with(&super::RULE, &text, &at("1.2")).contains("warning EC2NodeClass/a"));
+            assert_eq!(fixed(&super::RULE, &text), text.replace(".arn", ".name"));
+            silent(&super::RULE, &text.replace(".arn", ".name"));
+        }
+        let profile = format!("{CLASS}'${{aws_iam_instance_profile.node.arn}}'\n");
+        insta::assert_snapshot!(findings_with(&super::RULE, &profile, &at("1.8")), @"
+          5 |   role: '${aws_iam_instance_profile.node.arn}'
+            |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.role [since 1.2]
+          `spec.role` refers to `${aws_iam_instance_profile.node.arn}`, which is the ARN of an instance profile, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
+          help: write the role name here or the profile name into `spec.instanceProfile`, but not both
+        ");
+        assert_eq!(fixed(&super::RULE, &profile), profile);
+        silent(&super::RULE, &profile.replace(".arn", ".role"));
     }
 
     #[test]
