@@ -116,6 +116,22 @@ mod tests {
     }
 
     #[test]
+    fn values_need_no_quotes_in_a_block() {
+        let unquoted = SET
+            .replace("'MARKcluster}}'", "{{cluster}}")
+            .replace("'MARKvalues.queue}}'", "{{ values.queue }}");
+        let built = built(&unquoted.replace("GO", "false").replace("MARK", "{{"));
+        let shown: Vec<&str> = built.iter().map(|(_, values)| values.as_str()).collect();
+        assert_eq!(
+            shown,
+            [
+                r#"{"settings":{"clusterName":"dev","interruptionQueue":"q1","other":"{{ .x | quote }}"}}"#,
+                r#"{"settings":{"clusterName":"prod","interruptionQueue":"q2","other":"{{ .x | quote }}"}}"#
+            ]
+        );
+    }
+
+    #[test]
     fn other_generators_and_other_marks_stay_placeholders() {
         let clusters =
             SET.replace("MARK", "{{").replace("GO", "false").replace("- list:", "- clusters: {}\n  - list:");

@@ -426,6 +426,11 @@ fn parses_document_embedded_in_string() {
     for plain in ["plain", "|\n        a: [", "|\n        a: {{ b }}: c", "''", "|\n        *a"] {
         assert_eq!(values(&text(plain)), "", "{plain}");
     }
+    // Values of a template are placeholders, and lines with statements are not.
+    let template = "|\n        a: {{ .b }} # one\n        c: [{{d}}, \"é{{ e }}\"]";
+    assert_snapshot!(values(&text(template)), @r#"{"a":"{{ .b }}","c":["{{d}}","é{{ e }}"]} a={{ .b }} c=[{{d}}, "é{{ e }}"]"#);
+    assert_snapshot!(values(&text("\"a: {{ b }}\"")), @r#"{"a":"{{ b }}"} a="a: {{ b }}""#);
+    assert_eq!(values(&text("|\n        a: {{ b }}\n        {{- if .c }}\n        d: e")), "");
     let comments = |values: &str| {
         let file = File::read("-", text(values), EMBEDDED);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{values}") };

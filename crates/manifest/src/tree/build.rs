@@ -26,12 +26,20 @@ pub(crate) struct TreeMark {
 }
 
 impl Tree {
-    /// Replaces the texts of the strings that differ from their spelling. Each stays where it is, so the length must not change.
-    pub(crate) fn replace_unescaped(&mut self, replaced: impl FnOnce(&str) -> String) {
-        let new = replaced(&self.unescaped);
-        never!(new.len() != self.unescaped.len(), "a text of another length");
-        if new.len() == self.unescaped.len() {
-            self.unescaped = new;
+    /// The end of the texts of the strings that differ from their spelling.
+    pub(crate) fn unescaped_end(&self) -> usize {
+        self.unescaped.len()
+    }
+
+    /// Replaces the texts of the strings that differ from their spelling, from an end of them on. Each stays where it is, so the length
+    /// must not change.
+    pub(crate) fn replace_unescaped(&mut self, from: usize, replaced: impl FnOnce(&str) -> String) {
+        let old = self.unescaped.get(from..).unwrap_or_default();
+        let new = replaced(old);
+        never!(new.len() != old.len(), "a text of another length");
+        if new.len() == old.len() {
+            self.unescaped.truncate(from);
+            self.unescaped.push_str(&new);
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn read_with_words(
     Some(match documents {
         Ok(mut trees) => {
             for tree in &mut trees {
-                tree.replace_unescaped(|text| mask.restored(text));
+                tree.replace_unescaped(0, |text| mask.restored(text));
             }
             Ok(trees)
         }
@@ -295,7 +295,19 @@ impl Loader {
         );
         let bound = self.bound;
         self.bound = Bound::within(&self.tree, text, bound.work);
-        let parsed = self.document(&mut event_parser(text, &self.limits));
+        let mut parsed = self.document(&mut event_parser(text, &self.limits));
+        // What replaces the expressions of a template, such as Argo CD in an ApplicationSet, reads the string before it is YAML.
+        if parsed.is_err()
+            && let Some(mask) = MaskedText::of_template(text)
+        {
+            self.tree.truncate(id, mark);
+            self.open.clear();
+            self.anchors.clear();
+            self.bound = Bound::within(&self.tree, text, bound.work);
+            let strings = self.tree.unescaped_end();
+            parsed = self.document(&mut event_parser(&mask.text, &self.limits));
+            self.tree.replace_unescaped(strings, |text| mask.restored(text));
+        }
         self.bound = bound;
         if !matches!(parsed, Ok(true)) {
             self.tree.truncate(id, mark);

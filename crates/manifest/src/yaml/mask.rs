@@ -1,4 +1,4 @@
-//! Expressions such as `${x}` as words that YAML takes anywhere in a value.
+//! Expressions such as `${x}` and `{{ x }}` as words that YAML takes anywhere in a value.
 //!
 //! `[${x}a]` is no flow sequence, because a brace starts a mapping there, and `${f("a: b")}` is no plain scalar. What Terraform or
 //! `envsubst` writes in the place of the expression may be fine.
@@ -19,18 +19,36 @@ pub(super) struct MaskedText<'t> {
 }
 
 impl<'t> MaskedText<'t> {
-    /// `None` if the text has no expressions, too many, or the words already.
+    /// The text with words instead of `${x}`. `None` if the text has no expressions, too many, or the words already.
     pub(super) fn of(text: &'t str) -> Option<Self> {
-        if !text.contains("${") || text.contains(|char| MARKS.contains(&char)) {
+        Self::of_expressions(text, "${", |_| true)
+    }
+
+    /// The text with words instead of the values `{{ x }}` of Go templates. `None` also if a line starts with an expression, which may be a
+    /// statement.
+    pub(super) fn of_template(text: &'t str) -> Option<Self> {
+        let is_value = |masked: &str| {
+            let line = masked.rsplit('\n').next().unwrap_or_default();
+            !line.trim().is_empty()
+        };
+        Self::of_expressions(text, "{{", is_value)
+    }
+
+    /// `may_follow` says whether an expression may stand behind the text so far.
+    fn of_expressions(text: &'t str, open: &str, may_follow: impl Fn(&str) -> bool) -> Option<Self> {
+        if !text.contains(open) || text.contains(|char| MARKS.contains(&char)) {
             return None;
         }
         let (mut masked, mut expressions) = (String::with_capacity(text.len()), Vec::new());
         let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
+        while let Some((before, after)) = rest.split_once(open) {
             masked.push_str(before);
             let expression = rest.get(before.len()..)?;
+            if !may_follow(&masked) {
+                return None;
+            }
             let Some(length) = length(expression) else {
-                masked.push_str("${");
+                masked.push_str(open);
                 rest = after;
                 continue;
             };
@@ -90,6 +108,14 @@ mod tests {
         }
         for text in ["a", "$x", "${", "${x\n}", "\u{E000} ${x}"] {
             assert!(MaskedText::of(text).is_none(), "{text}");
+        }
+        for text in ["a: {{x}}", "- {{ .x | default {} }}-b\nc: {{{x}}}"] {
+            let mask = MaskedText::of_template(text).unwrap();
+            assert_eq!((mask.text.len(), mask.restored(&mask.text).as_str()), (text.len(), text));
+            assert!(!mask.text.contains("{{"), "{}", mask.text);
+        }
+        for text in ["a: b", "a: {{ x }}\n  {{- if .y }}", "{{ x }}"] {
+            assert!(MaskedText::of_template(text).is_none(), "{text}");
         }
     }
 }
