@@ -1,7 +1,7 @@
 //! Calls of `helm`, and its output.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Time that helm may take for a chart.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
+/// Time that helm may take for all charts of a run, each with all its files of values.
+pub(super) const TOTAL_TIME_LIMIT: Duration = Duration::from_mins(5);
 /// Bytes that helm may print for a chart.
 const MAX_OUTPUT: u64 = 64 << 20;
 /// Bytes of standard error that are kept.
@@ -25,6 +27,13 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ("HELM_REGISTRY_CONFIG", NULL_DEVICE),
     ("KUBECONFIG", NULL_DEVICE),
 ];
+
+/// The program that renders, and the time until which it may run.
+#[derive(Debug)]
+pub(super) struct Helm {
+    program: PathBuf,
+    deadline: Instant,
+}
 
 /// Output of `helm template`.
 #[derive(Debug)]
@@ -48,8 +57,10 @@ pub(super) enum HelmFailure {
     NotStarted(io::Error),
     /// helm refuses the chart, in its words.
     Refused(String),
-    /// helm takes too long, or prints too much.
+    /// helm takes too long for a chart, or prints too much.
     Exceeded(&'static str),
+    /// The time for all charts is over.
+    OutOfTime,
 }
 
 impl HelmFailure {
@@ -69,70 +80,104 @@ impl HelmFailure {
             Self::Exceeded(bound) => {
                 format!("the chart `{folder}` is not rendered: `helm template {folder}{with}` {bound}")
             }
+            Self::OutOfTime => {
+                format!("the chart `{folder}` is not rendered: the time for all charts is over")
+            }
         }
     }
 }
 
-/// Renders a chart without a cluster, without plugins and without the network: helm would read what the schema of the values refers to, so
-/// the schema is left out.
-///
-/// Sources: `docs/helm/helm_template.md` of helm/helm-www; `--skip-schema-validation` exists since 3.16.0, and backstage/charts#127 shows
-/// what a schema can read.
-pub(super) fn template(
-    name: &str,
-    folder: &Path,
-    values: Option<&Path>,
-    kubernetes_minor: Option<u8>,
-) -> Result<Rendering, HelmFailure> {
-    if values.is_some_and(|path| path.to_string_lossy().contains([',', '"'])) {
-        let reason = "`--values` takes a path with a comma or a quotation mark for several files";
-        return Err(HelmFailure::Refused(reason.to_owned()));
+impl Helm {
+    /// The `helm` on the PATH, for a run that starts now.
+    pub(super) fn on_path() -> Self {
+        Self { program: PathBuf::from("helm"), deadline: Instant::now() + TOTAL_TIME_LIMIT }
     }
-    let mut command = Command::new("helm");
-    // A name with the form of an option would be one.
-    let name = if is_release_name(name) { name } else { "release" };
-    command.args(["template", name, "--skip-schema-validation"]);
-    if let Some(values) = values {
-        command.arg("--values").arg(values);
-    }
-    command.args(kubernetes_minor.map(|minor| format!("--kube-version=1.{minor}")));
-    command.arg("--").arg(folder);
-    command.envs(ENVIRONMENT).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(HelmFailure::NotStarted)?;
-    let printed = printed(&mut child);
-    if printed.is_err() {
-        // A process that has ended cannot be killed.
-        let _ = child.kill();
-    }
-    let status = child.wait().map_err(HelmFailure::NotStarted)?;
-    let (output, errors) = printed?;
-    if !status.success() {
-        if errors.contains("unknown flag: --skip-schema-validation") {
-            return Err(HelmFailure::Refused("helm 3.16 or newer is needed".to_owned()));
-        }
-        let is_error = |line: &&str| line.starts_with("Error:");
-        let line = errors.lines().find(is_error).or_else(|| errors.lines().next_back()).unwrap_or_default();
-        let reason = line.trim_start_matches("Error:").trim();
-        return Err(HelmFailure::Refused(if reason.is_empty() { "no message" } else { reason }.to_owned()));
-    }
-    Ok(Rendering { text: output })
-}
 
-/// The text that a process prints on standard output and standard error, within the bounds.
-fn printed(child: &mut Child) -> Result<(String, String), HelmFailure> {
-    let deadline = Instant::now() + TIME_LIMIT;
-    let output = child.stdout.take().map(|stream| read_aside(stream, MAX_OUTPUT));
-    let errors = child.stderr.take().map(|stream| read_aside(stream, MAX_ERROR_BYTES));
-    let receive = |stream: Option<mpsc::Receiver<(String, bool)>>| {
-        let Some(stream) = stream else { return Ok((String::new(), true)) };
-        let left = deadline.saturating_duration_since(Instant::now());
-        stream.recv_timeout(left).map_err(|_| HelmFailure::Exceeded("takes more than a minute"))
-    };
-    let (output, is_whole) = receive(output)?;
-    if !is_whole {
-        return Err(HelmFailure::Exceeded("prints more than 64 MiB"));
+    /// A program with the time that it may run.
+    #[cfg(test)]
+    pub(super) fn of(program: PathBuf, time: Duration) -> Self {
+        Self { program, deadline: Instant::now() + time }
     }
-    Ok((output, receive(errors)?.0))
+
+    fn is_out_of_time(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Renders a chart without a cluster, without plugins and without the network: helm would read what the schema of the values refers to, so
+    /// the schema is left out.
+    ///
+    /// Sources: `docs/helm/helm_template.md` of helm/helm-www; `--skip-schema-validation` exists since 3.16.0, and backstage/charts#127 shows
+    /// what a schema can read.
+    pub(super) fn template(
+        &self,
+        name: &str,
+        folder: &Path,
+        values: Option<&Path>,
+        kubernetes_minor: Option<u8>,
+    ) -> Result<Rendering, HelmFailure> {
+        if self.is_out_of_time() {
+            return Err(HelmFailure::OutOfTime);
+        }
+        if values.is_some_and(|path| path.to_string_lossy().contains([',', '"'])) {
+            let reason = "`--values` takes a path with a comma or a quotation mark for several files";
+            return Err(HelmFailure::Refused(reason.to_owned()));
+        }
+        let mut command = Command::new(&self.program);
+        // A name with the form of an option would be one.
+        let name = if is_release_name(name) { name } else { "release" };
+        command.args(["template", name, "--skip-schema-validation"]);
+        if let Some(values) = values {
+            command.arg("--values").arg(values);
+        }
+        command.args(kubernetes_minor.map(|minor| format!("--kube-version=1.{minor}")));
+        command.arg("--").arg(folder);
+        command.envs(ENVIRONMENT).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(HelmFailure::NotStarted)?;
+        let printed = self.printed(&mut child);
+        if printed.is_err() {
+            // A process that has ended cannot be killed.
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(HelmFailure::NotStarted)?;
+        let (output, errors) = printed?;
+        if !status.success() {
+            if errors.contains("unknown flag: --skip-schema-validation") {
+                return Err(HelmFailure::Refused("helm 3.16 or newer is needed".to_owned()));
+            }
+            let is_error = |line: &&str| line.starts_with("Error:");
+            let line =
+                errors.lines().find(is_error).or_else(|| errors.lines().next_back()).unwrap_or_default();
+            let reason = line.trim_start_matches("Error:").trim();
+            return Err(HelmFailure::Refused(
+                if reason.is_empty() { "no message" } else { reason }.to_owned(),
+            ));
+        }
+        Ok(Rendering { text: output })
+    }
+
+    /// The text that a process prints on standard output and standard error, within the bounds.
+    fn printed(&self, child: &mut Child) -> Result<(String, String), HelmFailure> {
+        let deadline = self.deadline.min(Instant::now() + TIME_LIMIT);
+        let output = child.stdout.take().map(|stream| read_aside(stream, MAX_OUTPUT));
+        let errors = child.stderr.take().map(|stream| read_aside(stream, MAX_ERROR_BYTES));
+        let receive = |stream: Option<mpsc::Receiver<(String, bool)>>| {
+            let Some(stream) = stream else { return Ok((String::new(), true)) };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let failure = || {
+                if self.is_out_of_time() {
+                    HelmFailure::OutOfTime
+                } else {
+                    HelmFailure::Exceeded("takes more than a minute")
+                }
+            };
+            stream.recv_timeout(left).map_err(|_| failure())
+        };
+        let (output, is_whole) = receive(output)?;
+        if !is_whole {
+            return Err(HelmFailure::Exceeded("prints more than 64 MiB"));
+        }
+        Ok((output, receive(errors)?.0))
+    }
 }
 
 /// Reads a stream in another thread: at most so many bytes, and whether these are all.

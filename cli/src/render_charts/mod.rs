@@ -16,11 +16,14 @@ use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use crate::input::BaseFolder;
-use helm::{HelmFailure, Rendering};
+use helm::{Helm, HelmFailure, Rendering, TOTAL_TIME_LIMIT};
 use placed::{TemplateLines, placed};
 
 /// Maximum number of charts that are rendered.
 const MAX_CHARTS: usize = 200;
+
+/// Maximum number of charts without a rendering that a remark names.
+const MAX_NAMED: usize = 10;
 
 /// A chart in the input.
 struct Chart<'f> {
@@ -39,6 +42,16 @@ pub(crate) fn render(
     kubernetes_minor: Option<u8>,
     limits: &Limits,
 ) -> Vec<String> {
+    render_by(&Helm::on_path(), files, base, kubernetes_minor, limits)
+}
+
+fn render_by(
+    helm: &Helm,
+    files: &mut [File],
+    base: &BaseFolder,
+    kubernetes_minor: Option<u8>,
+    limits: &Limits,
+) -> Vec<String> {
     let charts = charts(files);
     if charts.is_empty() {
         return Vec::new();
@@ -48,6 +61,7 @@ pub(crate) fn render(
         remarks.push(format!("only {MAX_CHARTS} of {} charts are rendered", charts.len()));
     }
     let mut found = RenderedFiles::of(files, limits);
+    let mut out_of_time = Vec::new();
     for chart in charts.iter().take(MAX_CHARTS) {
         let folder = base.path(Path::new(if chart.folder.is_empty() { "." } else { chart.folder }));
         if let Some(link) = links::leading_out(&folder) {
@@ -61,8 +75,9 @@ pub(crate) fn render(
         let values = core::iter::once(None).chain(chart.values.iter().map(|name| Some(*name)));
         for values in values {
             let path: Option<PathBuf> = values.map(|name| base.path(Path::new(name)));
-            match helm::template(chart.name, &folder, path.as_deref(), kubernetes_minor) {
+            match helm.template(chart.name, &folder, path.as_deref(), kubernetes_minor) {
                 Ok(rendering) => found.add(chart, &rendering),
+                Err(HelmFailure::OutOfTime) => out_of_time.push((chart.folder, values)),
                 Err(failure) => {
                     remarks.push(failure.remark(&shown(chart.folder), values));
                     if matches!(failure, HelmFailure::NotStarted(_)) {
@@ -72,6 +87,7 @@ pub(crate) fn render(
             }
         }
     }
+    remarks.extend(out_of_time_remark(&out_of_time));
     for (index, rendered) in found.documents {
         if let Some(file) = files.get_mut(index) {
             file.documents.retain(|document| !matches!(document, Document::Template(_)));
@@ -79,6 +95,25 @@ pub(crate) fn render(
         }
     }
     remarks
+}
+
+/// The remark about the charts and files of values that the time for all charts does not suffice for.
+fn out_of_time_remark(out_of_time: &[(&str, Option<&str>)]) -> Option<String> {
+    let (first, _) = out_of_time.first()?;
+    let name = |(folder, values): &(&str, Option<&str>)| {
+        let with = values.map(|values| format!(" with {values}")).unwrap_or_default();
+        format!("`{}`{with}", shown(folder))
+    };
+    let named: Vec<String> = out_of_time.iter().take(MAX_NAMED).map(name).collect();
+    let rest = match out_of_time.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (minutes, first) = (TOTAL_TIME_LIMIT.as_secs() / 60, shown(first));
+    Some(format!(
+        "not rendered, because helm has taken {minutes} minutes: {}{rest}; check them in separate runs: `karpwarden check --render {first}`",
+        named.join(", ")
+    ))
 }
 
 /// The objects of a template.
@@ -184,4 +219,57 @@ fn shown(folder: &str) -> String {
 /// The first line of a text that is not blank.
 fn first_line(source: &Source) -> Span {
     Span::whole(source.text()).first_line(source.text())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// The remarks about two charts, one of them with values, and the number of calls of a program in the place of helm.
+    fn remarks(script: &str, time: Duration) -> (Vec<String>, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, calls) = (folder.path().join("helm"), folder.path().join("calls"));
+        // Another process writes the program: a file that this process has open for writing cannot be run.
+        let write =
+            "printf '#!/bin/sh\\necho call >> \"%s\"\\n%s\\n' \"$1\" \"$2\" > \"$3\" && chmod +x \"$3\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", write, "sh"]).arg(&calls).arg(script).arg(&program);
+        assert!(shell.status().unwrap().success());
+        let mut files = Vec::new();
+        for (name, text) in [
+            ("a/Chart.yaml", "apiVersion: v2\nname: a\nversion: 0.1.0\n"),
+            ("a/values-prod.yaml", "name: prod\n"),
+            ("b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 0.1.0\n"),
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            files.push(File::read(name, text, READ_OPTIONS));
+        }
+        let base = BaseFolder::of_file(&program);
+        let remarks = render_by(&Helm::of(program, time), &mut files, &base, None, &Limits::DEFAULT);
+        (remarks, fs::read_to_string(calls).map_or(0, |calls| calls.lines().count()))
+    }
+
+    #[test]
+    fn charts_are_not_rendered_after_the_time_for_all_of_them() {
+        let expected = "not rendered, because helm has taken 5 minutes: `a`, `a` with a/values-prod.yaml, `b`; check them in separate runs: `karpwarden check --render a`";
+        assert_eq!(remarks("", Duration::ZERO), (vec![expected.to_owned()], 0));
+        // A helm that never ends is stopped, and the others do not start.
+        let (found, calls) = remarks("exec sleep 3600", Duration::from_millis(500));
+        assert_eq!(found, [expected]);
+        assert!(calls <= 1, "{calls}");
+    }
+
+    #[test]
+    fn many_charts_are_counted() {
+        let many: Vec<(&str, Option<&str>)> = vec![("", None); MAX_NAMED + 3];
+        let remark = out_of_time_remark(&many).unwrap();
+        assert!(remark.contains("`.` and 3 more; check"), "{remark}");
+        assert_eq!(out_of_time_remark(&[]), None);
+    }
 }
