@@ -1,5 +1,7 @@
 //! Configurations of Terraform in the language server.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::editor::{Editor, uri};
@@ -63,6 +65,18 @@ fn knows_the_variables_and_the_modules_of_the_folder() {
     folder.write("live/terraform.tfvars", b"profile = \"nodes\"\n");
     editor.changed(&[&variables]);
     assert!(editor.diagnostics(&main).is_empty());
+    // The unsaved text of the variables counts, also of a file that is not on disk.
+    editor.open(&variables, &format!("profile = \"{ARN}\"\n"));
+    assert_eq!(editor.diagnostics(&main), [FINDING]);
+    editor.change(&variables, "profile = \"nodes\"\n");
+    assert!(editor.diagnostics(&main).is_empty());
+    let new = folder.path("live/a.auto.tfvars");
+    editor.open(&new, &format!("profile = \"{ARN}\"\n"));
+    assert_eq!(editor.diagnostics(&main), [FINDING]);
+    let close = |path: &Path| json!({"textDocument": {"uri": uri(path)}});
+    editor.tell("textDocument/didClose", close(&new));
+    assert!(editor.diagnostics(&main).is_empty());
+    editor.tell("textDocument/didClose", close(&variables));
     editor.change(&main, &(class("${module.m.arn}") + &call));
     assert_eq!(editor.diagnostics(&main), [FINDING]);
     // A file of variables is no manifest, whatever the editor sends.

@@ -1,6 +1,6 @@
 //! Files that configurations of Terraform read beside the inputs: templates, files of variables, and modules outside of the input.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,18 @@ pub(crate) fn evaluate_terraform(
     root: Option<&Path>,
 ) {
     let beside = BesideOnDisk::new(base, unread, input, root);
+    terraform_objects::evaluate(files, &beside, &input.limits);
+}
+
+/// Does the same as [`evaluate_terraform`] with the texts that an editor has in the place of some files, by name.
+pub(crate) fn evaluate_unsaved(
+    files: &mut Vec<File>,
+    unread: &[String],
+    base: &BaseFolder,
+    input: &InputOptions,
+    unsaved: &BTreeMap<String, &str>,
+) {
+    let beside = BesideOnDisk { unsaved: Some(unsaved), ..BesideOnDisk::new(base, unread, input, None) };
     terraform_objects::evaluate(files, &beside, &input.limits);
 }
 
@@ -58,6 +70,8 @@ struct BesideOnDisk<'b> {
     walked: Vec<PathBuf>,
     /// The folder below which files outside of the input are read; none are read without one.
     root: Option<PathBuf>,
+    /// The texts of an editor in the place of files, by name.
+    unsaved: Option<&'b BTreeMap<String, &'b str>>,
 }
 
 impl<'b> BesideOnDisk<'b> {
@@ -70,7 +84,14 @@ impl<'b> BesideOnDisk<'b> {
         };
         let folders: BTreeSet<PathBuf> =
             paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
-        Self { base, limits: &input.limits, unread, walked: folders.into_iter().collect(), root }
+        Self {
+            base,
+            limits: &input.limits,
+            unread,
+            walked: folders.into_iter().collect(),
+            root,
+            unsaved: None,
+        }
     }
 
     fn is_walked(&self, path: &Path) -> bool {
@@ -85,19 +106,24 @@ impl<'b> BesideOnDisk<'b> {
 
 impl FilesBeside for BesideOnDisk<'_> {
     fn read(&self, name: &str) -> Option<File> {
+        let options = ReadOptions { limits: *self.limits, ..READ_OPTIONS };
+        if let Some(text) = self.unsaved.and_then(|unsaved| unsaved.get(name)) {
+            return Some(File::read(name, *text, options));
+        }
         let path = self.base.path(Path::new(name)).canonicalize().ok()?;
         let is_known = self.unread.iter().any(|known| known == name);
         if !is_known && (self.is_walked(&path) || !self.is_allowed(&path)) {
             return None;
         }
         let bytes = read_regular(&path).ok()?;
-        let options = ReadOptions { limits: *self.limits, ..READ_OPTIONS };
         let file = File::from_bytes(name.to_owned(), bytes, options);
         Some(if is_known { file } else { File { kind: FileKind::Referenced, ..file } })
     }
 
     fn names(&self) -> Vec<String> {
-        self.unread.to_vec()
+        let unsaved = self.unsaved.into_iter().flat_map(BTreeMap::keys);
+        let names: BTreeSet<&String> = self.unread.iter().chain(unsaved).collect();
+        names.into_iter().cloned().collect()
     }
 
     fn names_in(&self, folder: &str) -> Vec<String> {

@@ -84,6 +84,8 @@ pub(super) struct Contents {
     /// The paths of the inputs, and the names of the files that are no inputs, which configurations of Terraform may read.
     options: InputOptions,
     unread: Vec<String>,
+    /// The revisions of the open files of variables, by name.
+    variables: BTreeMap<String, u64>,
     /// The files, in the order of the members, and the texts that pin a version or belong to a chart.
     pub(super) cluster: Cluster,
 }
@@ -259,6 +261,7 @@ impl Contents {
             base: BaseFolder::here(),
             options: InputOptions { paths: vec![path.to_owned()], ..InputOptions::default() },
             unread: Vec::new(),
+            variables: BTreeMap::new(),
             cluster: Cluster::default(),
         };
         if let Some(FolderInputs { config, inputs, pinning, unread }) = contents.inputs(path, unsaved) {
@@ -268,7 +271,7 @@ impl Contents {
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
             (contents.base, contents.unread) = (config.base, unread);
             // The texts follow the members, so that a member and its file have the same position.
-            contents.evaluate_terraform();
+            contents.evaluate_terraform(open);
             let texts = pinning::texts_with_pins(&pinning, &contents.base);
             input::add_unknown(&mut contents.cluster.files, texts);
             let templates = charts::texts(&contents.cluster.files, &contents.base, None);
@@ -369,17 +372,26 @@ impl Contents {
                 is_changed = true;
             }
         }
+        let variables = open_variables(&self.base, open);
+        let revisions = variables.iter().map(|(name, document)| (name, document.revision));
+        is_changed |= !revisions.eq(self.variables.iter().map(|(name, revision)| (name, *revision)));
         if is_changed {
-            self.evaluate_terraform();
+            self.evaluate_terraform(open);
         }
         is_changed
     }
 
     /// Replaces the documents of configurations by the objects that they make. Files beside the members that a configuration reads become
     /// the last files.
-    fn evaluate_terraform(&mut self) {
+    fn evaluate_terraform(&mut self, open: &OpenByPath<'_>) {
+        let variables = open_variables(&self.base, open);
+        self.variables = variables.iter().map(|(name, document)| (name.clone(), document.revision)).collect();
+        let texts = variables.iter().map(|(name, document)| (name.clone(), document.text.as_str())).collect();
+        // The files of variables are read again, because the editor may have another text than before.
+        let beside = self.cluster.files.split_off(self.members.len());
+        self.cluster.files.extend(beside.into_iter().filter(|file| !is_variables(file.source.name())));
         let Self { cluster, unread, base, options, .. } = self;
-        input::evaluate_terraform(&mut cluster.files, unread, base, options, None);
+        input::evaluate_unsaved(&mut cluster.files, unread, base, options, &texts);
     }
 
     fn check(&self, open: &OpenByPath<'_>) -> Checked {
@@ -431,6 +443,15 @@ impl ConfigFile {
         });
         problems.collect()
     }
+}
+
+/// The open files of variables, which are no members, by name.
+fn open_variables<'o>(base: &BaseFolder, open: &OpenByPath<'o>) -> BTreeMap<String, &'o OpenDocument> {
+    let is_one = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_variables);
+    let variables = open.iter().filter(|(path, _)| is_one(path));
+    variables
+        .map(|(path, document)| (base.name(document.path.as_deref().unwrap_or(path)), *document))
+        .collect()
 }
 
 /// The config file in a folder or in the nearest folder above it.
