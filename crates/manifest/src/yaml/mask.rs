@@ -12,6 +12,9 @@ const MARKS: RangeInclusive<char> = '\u{E000}'..='\u{F8FF}';
 /// Character that replaces the rest of an expression.
 const FILL: char = '_';
 
+/// Maximum number of expressions without an end: each is looked for to the end of its line.
+const MAX_UNCLOSED: usize = 64;
+
 /// A text with words instead of its expressions, byte for byte as long as before.
 pub(super) struct MaskedText<'t> {
     pub(super) text: String,
@@ -21,33 +24,36 @@ pub(super) struct MaskedText<'t> {
 impl<'t> MaskedText<'t> {
     /// The text with words instead of `${x}`. `None` if the text has no expressions, too many, or the words already.
     pub(super) fn of(text: &'t str) -> Option<Self> {
-        Self::of_expressions(text, "${", |_| true)
+        Self::of_expressions(text, "${", false)
     }
 
     /// The text with words instead of the values `{{ x }}` of Go templates. `None` also if a line starts with an expression, which may be a
     /// statement.
     pub(super) fn of_template(text: &'t str) -> Option<Self> {
-        let is_value = |masked: &str| {
-            let line = masked.rsplit('\n').next().unwrap_or_default();
-            !line.trim().is_empty()
-        };
-        Self::of_expressions(text, "{{", is_value)
+        Self::of_expressions(text, "{{", true)
     }
 
-    /// `may_follow` says whether an expression may stand behind the text so far.
-    fn of_expressions(text: &'t str, open: &str, may_follow: impl Fn(&str) -> bool) -> Option<Self> {
+    fn of_expressions(text: &'t str, open: &str, start_no_line: bool) -> Option<Self> {
         if !text.contains(open) || text.contains(|char| MARKS.contains(&char)) {
             return None;
         }
         let (mut masked, mut expressions) = (String::with_capacity(text.len()), Vec::new());
-        let mut rest = text;
+        let (mut rest, mut unclosed, mut is_blank) = (text, 0, true);
         while let Some((before, after)) = rest.split_once(open) {
             masked.push_str(before);
-            let expression = rest.get(before.len()..)?;
-            if !may_follow(&masked) {
+            let line = before.rsplit_once('\n');
+            is_blank =
+                (is_blank || line.is_some()) && line.map_or(before, |(_, line)| line).trim().is_empty();
+            if start_no_line && is_blank {
                 return None;
             }
+            is_blank = false;
+            let expression = rest.get(before.len()..)?;
             let Some(length) = length(expression) else {
+                unclosed += 1;
+                if unclosed > MAX_UNCLOSED {
+                    return None;
+                }
                 masked.push_str(open);
                 rest = after;
                 continue;
@@ -96,7 +102,7 @@ fn length(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::MaskedText;
+    use super::{MAX_UNCLOSED, MaskedText};
 
     #[test]
     fn words_have_the_length_of_their_expressions() {
@@ -114,6 +120,8 @@ mod tests {
             assert_eq!((mask.text.len(), mask.restored(&mask.text).as_str()), (text.len(), text));
             assert!(!mask.text.contains("{{"), "{}", mask.text);
         }
+        let many = format!("a: ${{b}} {}", "${".repeat(MAX_UNCLOSED + 1));
+        assert!(MaskedText::of(&many).is_none() && MaskedText::of(&many[..many.len() - 2]).is_some());
         for text in ["a: b", "a: {{ x }}\n  {{- if .y }}", "{{ x }}"] {
             assert!(MaskedText::of_template(text).is_none(), "{text}");
         }
