@@ -194,6 +194,8 @@ fn lists_symbols_folds_and_links() {
     editor.open(&path, "# karpwarden: ignore[storageclass-immediate] one zone\n");
     let pages = editor.ask("textDocument/documentLink", &json!({"textDocument": {"uri": uri(&path)}}));
     assert!(pages[0]["target"].as_str().unwrap().ends_with("/storageclass-immediate"), "{pages}");
+    let page = editor.ask_at("textDocument/hover", &path, (0, 30));
+    assert!(page["contents"]["value"].as_str().unwrap().starts_with("# storageclass-immediate"), "{page}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod getting_started;
 mod hash;
 mod kustomize;
 mod lsp;
+mod lsp_examples;
 mod lsp_names;
 mod lsp_terraform;
 mod mcp;

@@ -2,6 +2,7 @@
 
 use lsp_types::DocumentLink;
 use manifest::source::Span;
+use rule::Rule;
 use rule::registry::Registry;
 use rule::settings::CONFIG_FILE;
 
@@ -20,23 +21,32 @@ pub(crate) fn of_document(
     text: &LinedText,
     registry: &Registry,
 ) -> Vec<DocumentLink> {
+    let link = |(span, rule): (Span, &Rule)| DocumentLink {
+        range: text.range(span),
+        target: page_of(rule.name),
+        tooltip: Some(rule.summary.to_owned()),
+        data: None,
+    };
+    rules_named_in(document, text.text(), registry).into_iter().map(link).collect()
+}
+
+/// The rules that a document names, with the places of their names.
+pub(crate) fn rules_named_in<'r>(
+    document: &OpenDocument,
+    text: &str,
+    registry: &'r Registry,
+) -> Vec<(Span, &'r Rule)> {
     let is_config = document.name().rsplit(['/', '\\']).next() == Some(CONFIG_FILE);
-    let mut links = Vec::new();
-    for outline in Outline::all(text.text()) {
+    let mut rules = Vec::new();
+    for outline in Outline::all(text) {
         let mut spans: Vec<Span> =
-            outline.comments().iter().flat_map(|comment| in_comment(text.text(), *comment)).collect();
+            outline.comments().iter().flat_map(|comment| in_comment(text, *comment)).collect();
         if is_config {
-            spans.extend(in_settings(text.text(), &outline));
+            spans.extend(in_settings(text, &outline));
         }
-        let rules = spans.into_iter().filter_map(|span| Some((span, registry.find(span.text(text.text()))?)));
-        links.extend(rules.map(|(span, rule)| DocumentLink {
-            range: text.range(span),
-            target: page_of(rule.name),
-            tooltip: Some(rule.summary.to_owned()),
-            data: None,
-        }));
+        rules.extend(spans.into_iter().filter_map(|span| Some((span, registry.find(span.text(text))?))));
     }
-    links
+    rules
 }
 
 /// The names in a comment that accepts findings.

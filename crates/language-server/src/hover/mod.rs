@@ -1,5 +1,5 @@
 //! What the editor shows at a place: the field with its meaning and the effect of a change, what Karpenter makes of the value, and the
-//! pages of the rules whose findings are there.
+//! pages of the rules that are named or have findings there.
 
 mod field;
 mod requirement;
@@ -15,12 +15,14 @@ use manifest::source::Span;
 use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
+use rule::registry::Registry;
 use values::timestamp::Timestamp;
 
 use crate::diagnostics::Results;
 use crate::documents::OpenDocument;
 use crate::lines::{LinedText, overlap};
 use crate::outline::{EntryStep, Outline, Spot};
+use crate::page_links::rules_named_in;
 use crate::schema::{self, table_of};
 use crate::workspace::FolderView;
 
@@ -34,6 +36,7 @@ pub(crate) struct HoverQuestion<'q> {
     pub(crate) folder: Option<&'q dyn FolderView>,
     pub(crate) release: Release,
     pub(crate) now: Timestamp,
+    pub(crate) registry: &'q Registry,
     /// The page of a rule.
     pub(crate) page: &'q dyn Fn(&str) -> Option<String>,
 }
@@ -53,8 +56,13 @@ pub(crate) fn at(question: &HoverQuestion<'_>) -> Option<Hover> {
     let own = question.results.and_then(|results| Some((results, results.file(uri)?)));
     let found = own.into_iter().flat_map(|(results, (name, file))| results.findings(name, file));
     let there: Vec<_> = found.filter(|found| overlap(found.range, point)).collect();
+    let byte = question.text.byte(question.position);
+    let named = rules_named_in(question.document, question.text.text(), question.registry);
+    let named = named.into_iter().find(|(span, _)| span.start <= byte && byte <= span.end);
+    explained.span = named.map(|(span, _)| span).or(explained.span);
     let mut seen = BTreeSet::new();
-    let rules = there.iter().map(|found| found.finding.rule).filter(|rule| seen.insert(*rule));
+    let rules = named.map(|(_, rule)| rule.name).into_iter();
+    let rules = rules.chain(there.iter().map(|found| found.finding.rule)).filter(|rule| seen.insert(*rule));
     explained.parts.extend(rules.filter_map(question.page));
     let of_finding = there.first().map(|found| found.range);
     let range = of_finding.or_else(|| explained.span.map(|span| question.text.range(span)));

@@ -72,16 +72,24 @@ fn quantity(text: &str) -> Option<String> {
         }
     };
     let canonical = quantity.to_string();
-    let is_whole = quantity.nano() % 1_000_000_000 == 0;
-    let detail = match quantity.notation() {
-        Notation::Binary => format!(", {} bytes", quantity.units()),
-        _ if !is_whole => format!(", {} thousandths", quantity.milli()),
-        _ => String::new(),
-    };
-    let is_same = canonical == text;
-    let same =
-        if is_same { format!("`{text}`{detail}") } else { format!("`{text}` is `{canonical}`{detail}") };
-    (!is_same || !detail.is_empty()).then(|| format!("{same}\n"))
+    let mut amounts = Vec::new();
+    if canonical != text {
+        amounts.push(format!("`{canonical}`"));
+    }
+    match quantity.notation() {
+        Notation::Binary => amounts.push(format!("{} bytes", quantity.units())),
+        _ if canonical == text => amounts.extend(thousandths(quantity)),
+        _ => {}
+    }
+    (!amounts.is_empty()).then(|| format!("`{text}` is {}\n", amounts.join(", ")))
+}
+
+/// A quantity such as `1500m` as a decimal number; `None` if it is whole.
+fn thousandths(quantity: Quantity) -> Option<String> {
+    let milli = quantity.milli();
+    let is_exact = quantity.nano() % 1_000_000 == 0 && milli % 1000 != 0 && milli > 0;
+    let fraction = format!("{:03}", milli % 1000);
+    is_exact.then(|| format!("{}.{}", milli / 1000, fraction.trim_end_matches('0')))
 }
 
 #[cfg(test)]
@@ -102,7 +110,10 @@ mod tests {
     #[test]
     fn says_how_much_a_quantity_is() {
         assert_eq!(quantity("1.5Gi").unwrap(), "`1.5Gi` is `1536Mi`, 1610612736 bytes\n");
-        assert_eq!(quantity("0.5").unwrap(), "`0.5` is `500m`, 500 thousandths\n");
+        assert_eq!(quantity("128Mi").unwrap(), "`128Mi` is 134217728 bytes\n");
+        assert_eq!(quantity("0.5").unwrap(), "`0.5` is `500m`\n");
+        assert_eq!(quantity("1500m").unwrap(), "`1500m` is 1.5\n");
+        assert_eq!(quantity("50m").unwrap(), "`50m` is 0.05\n");
         assert_eq!(quantity("1000").unwrap(), "`1000` is `1k`\n");
         assert_eq!(quantity("4"), None);
         assert_eq!(

@@ -209,6 +209,7 @@ impl<W: Workspace> Session<W> {
             folder,
             release,
             now: self.workspace.now(),
+            registry: self.workspace.registry(),
             page: &|rule| self.workspace.page(rule),
         })
     }
