@@ -37,7 +37,7 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 .PHONY: test
 test: setup npm-packages vscode-packages ## Run every test, including those in a browser; installs what they need
 	@$(call build,karpwarden-playground-assemble)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync build=: test-programs modules playground-dist playground-package
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync build=: test-programs modules playground-dist playground-package playground-editor
 	$(CARGO) test --locked --workspace
 	@printf '%s\n' '==> the tests in editors'
 	@$(CARGO) test --quiet --locked --workspace --test editors -- --ignored
@@ -260,6 +260,11 @@ playground-symptoms: targets
 playground-placement: targets
 	$(call build-web,karpwarden-playground-placement,$(page)/build/placement)
 
+.PHONY: playground-editor
+playground-editor: targets ## Build the module of the extension for VS Code, with its glue and the rules' texts
+	$(call build-web,karpwarden-playground-editor,$(page)/build/editor)
+	@$(assemble) rules $(page)/build/rules.json
+
 .PHONY: playground-reference
 playground-reference: ## Build the pages of the rules and symptoms
 	@$(assemble) reference $(page)/build/reference
@@ -301,7 +306,7 @@ build-extension = cd $(extension) && $(NPM) run --silent check && $(NPM) run --s
 test-extension  = $(build-extension) && $(NPM) test --silent
 
 .PHONY: vscode
-vscode: annotated-policy.wasm playground-engine playground-placement npm-packages vscode-packages ## Pack the extension for VS Code, desktop and web, as editors/vscode/karpwarden.vsix
+vscode: annotated-policy.wasm playground-editor npm-packages vscode-packages ## Pack the extension for VS Code, desktop and web, as editors/vscode/karpwarden.vsix
 	@$(build-extension) && $(NPM) run --silent pack
 
 # VS Code for browsers is a package of 60 MB, so `make test` is without it.

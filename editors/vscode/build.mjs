@@ -24,14 +24,23 @@ const inNode = { platform: 'node', format: 'cjs', external: ['vscode'], mainFiel
 // The worker in which a browser runs extensions loads scripts, not modules.
 const inWeb = { platform: 'browser', format: 'cjs', external: ['vscode'] };
 
-/** The page's worker starts with a small module for a first check. The extension is on the disk already, so it has only the whole engine. */
-const wholeEngine = {
-  name: 'whole-engine',
-  setup({ onLoad }) {
-    onLoad({ filter: /build[/\\]checker[/\\]karpwarden\.js$/ }, () => ({
-      contents: `export { default, about, settings } from '../engine/karpwarden.js';
-        export const checkKarpenterObjects = () => undefined;`,
-      resolveDir: join(page, 'build/checker'),
+/**
+ * The page fetches several small modules one after the other. The extension is on the disk already, so its workers share one module with
+ * the functions of all.
+ */
+const oneModule = {
+  name: 'one-module',
+  setup({ onResolve, onLoad }) {
+    const glue = './editor/karpwarden.js';
+    const filter = /[/\\]build[/\\](checker|engine|placement)[/\\]karpwarden\.js$/;
+    onResolve({ filter }, ({ path }) => ({ path: filter.exec(path)[1], namespace: 'one-module' }));
+    onLoad({ filter: /^checker$/, namespace: 'one-module' }, () => ({
+      contents: `export { default, about, settings } from '${glue}'; export const checkKarpenterObjects = () => undefined;`,
+      resolveDir: join(page, 'build'),
+    }));
+    onLoad({ filter: /^(engine|placement)$/, namespace: 'one-module' }, () => ({
+      contents: `export * from '${glue}'; export { default } from '${glue}';`,
+      resolveDir: join(page, 'build'),
     }));
   },
 };
@@ -39,12 +48,12 @@ const module_ = (name) => `self.MODULES.${name}`;
 const worker = (name) => [`../../playground/page/src/${name}-worker.ts`, `${name}-worker.js`];
 const workers = {
   format: 'esm',
-  plugins: [wholeEngine],
+  plugins: [oneModule],
   define: {
     CHECKER: module_('engine'),
     ENGINE: module_('engine'),
     RULES: module_('rules'),
-    PLACEMENT: module_('placement'),
+    PLACEMENT: module_('engine'),
     POLICY: module_('policy'),
   },
 };
@@ -68,10 +77,7 @@ await Promise.all([
 ]);
 
 const read = (...path) => readFileSync(join(...path), 'utf8');
-const modules = { engine: 'build/engine', placement: 'build/placement' };
-for (const [name, folder] of Object.entries(modules)) {
-  copyFileSync(join(page, folder, 'karpwarden_bg.wasm'), join(dist, `${name}.wasm`));
-}
+copyFileSync(join(page, 'build/editor/karpwarden_bg.wasm'), join(dist, 'engine.wasm'));
 copyFileSync(join(root, 'policies/karpenter/annotated-policy.wasm'), join(dist, 'policy.wasm'));
 copyFileSync(join(page, 'build/rules.json'), join(dist, 'rules.json'));
 copyFileSync(join(page, 'page/style.css'), join(dist, 'page.css'));

@@ -11,7 +11,7 @@ use engine::check::check_within;
 use ids::{IdVec, ids};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::objects::embedded::READ_OPTIONS;
-use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
+use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, files_named_in, from_path};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{File, FileKind, parallel};
@@ -402,7 +402,7 @@ impl Contents {
         }
         // An open document must not lose its findings to the other files of the folder.
         let report = check_within(&REGISTRY, std::slice::from_ref(&self.cluster), &self.settings, usize::MAX);
-        let named = names(&report);
+        let named = files_named_in(&report);
         let files = self.members.iter().zip(&self.cluster.files);
         let files = files.filter(|(member, _)| named.contains(member.input.name.as_str()));
         let files = files.filter_map(|(member, file)| {
@@ -478,16 +478,6 @@ fn member(input: InputFile, open: &OpenByPath<'_>) -> (FolderMember, File) {
     let revision = document.map(|document| document.revision);
     let is_saved = resolved.exists();
     (FolderMember { input, resolved, revision, is_stale: false, is_saved, mentions_karpenter }, read.file)
-}
-
-/// The names of the files that a report names.
-fn names(report: &Report) -> BTreeSet<&str> {
-    let findings = report.findings.iter().flat_map(|finding| {
-        let related = finding.related.iter().map(|place| place.file.as_str());
-        let edits = finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.file.as_str());
-        related.chain(edits).chain([finding.file.as_str()])
-    });
-    findings.chain(report.unreadable.iter().map(|one| one.file.as_str())).collect()
 }
 
 /// A file with the URI that the editor uses for it.

@@ -4,11 +4,10 @@ use std::path::absolute;
 
 use karpwarden::karpenter::release::Release;
 use karpwarden::objects::object::Object;
-use karpwarden::rule::settings::Target;
 use karpwarden::scheduling::simulation::SimulationSettings;
 use karpwarden::simulate::{Choices, DeducedSettings};
 use language_server::protocol::Uri;
-use language_server::{FolderView, OpenDocument, from_path};
+use language_server::{FolderView, OpenDocument, from_path, release_of_file};
 use manifest::File;
 
 use super::folder::Folder;
@@ -34,20 +33,8 @@ impl FolderView for Folder {
 
     fn release_for(&self, file: Option<&File>) -> Release {
         let Some(contents) = &self.contents else { return Release::NEWEST };
-        let settings = &contents.settings;
         let name = file.map_or("", |file| file.source.name());
-        if settings.is_karpenter_version_set || settings.overrides_release_of(name) {
-            return settings.release_of_file(name).ends().1;
-        }
-        let pins = self.checked.as_ref().map(|checked| checked.report.pins.as_slice()).unwrap_or_default();
-        let is_around = |folder: &str| {
-            name.strip_prefix(folder)
-                .is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
-        };
-        let around = pins.iter().filter(|pin| is_around(pin.folder.trim_end_matches('/')));
-        let nearest = around.max_by_key(|pin| pin.folder.len());
-        let pinned = nearest.and_then(|pin| Target::parse(&pin.checked_as).ok());
-        pinned.unwrap_or(settings.karpenter).ends().1
+        release_of_file(&contents.settings, self.checked.as_ref().map(|checked| &checked.report), name)
     }
 
     fn simulation_settings(&self, objects: &[Object<'_>]) -> SimulationSettings {

@@ -1,6 +1,6 @@
 //! The program around a session: files, settings and rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +11,7 @@ use manifest::File;
 use manifest::source::{Source, Span};
 use objects::object::Object;
 use rule::registry::Registry;
+use rule::settings::{Settings, Target};
 use scheduling::simulation::SimulationSettings;
 use values::timestamp::Timestamp;
 
@@ -78,6 +79,32 @@ pub struct Checked {
     pub files: BTreeMap<String, CheckedFile>,
     /// Errors in the config file. With any, nothing is checked.
     pub config_problems: Vec<ConfigProblem>,
+}
+
+/// The names of the files that a report names.
+pub fn files_named_in(report: &Report) -> BTreeSet<&str> {
+    let findings = report.findings.iter().flat_map(|finding| {
+        let related = finding.related.iter().map(|place| place.file.as_str());
+        let edits = finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.file.as_str());
+        related.chain(edits).chain([finding.file.as_str()])
+    });
+    findings.chain(report.unreadable.iter().map(|one| one.file.as_str())).collect()
+}
+
+/// The release of Karpenter for a file: from the settings, or else from the nearest pin in the input. Of a range it is the last one.
+pub fn release_of_file(settings: &Settings, report: Option<&Report>, name: &str) -> Release {
+    if settings.is_karpenter_version_set || settings.overrides_release_of(name) {
+        return settings.release_of_file(name).ends().1;
+    }
+    let pins = report.map(|report| report.pins.as_slice()).unwrap_or_default();
+    let is_around = |folder: &str| {
+        name.strip_prefix(folder)
+            .is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
+    };
+    let around = pins.iter().filter(|pin| is_around(pin.folder.trim_end_matches('/')));
+    let nearest = around.max_by_key(|pin| pin.folder.len());
+    let pinned = nearest.and_then(|pin| Target::parse(&pin.checked_as).ok());
+    pinned.unwrap_or(settings.karpenter).ends().1
 }
 
 /// A file of a report.

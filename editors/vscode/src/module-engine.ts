@@ -4,7 +4,7 @@ import { type ExtensionContext, type LogOutputChannel, Uri, workspace } from 'vs
 import type { BaseLanguageClient } from 'vscode-languageclient';
 
 import type { Report } from '../../../playground/package/answers';
-import type { EngineParts } from '../server/engine.ts';
+import type { EngineParts } from '../server/worker.ts';
 import type { Engine } from './engine.ts';
 import { Feed } from './feed.ts';
 

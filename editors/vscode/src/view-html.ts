@@ -6,7 +6,6 @@ export const ASSETS = [
   'placement-worker.js',
   'admission-worker.js',
   'engine.wasm',
-  'placement.wasm',
   'policy.wasm',
   'rules.json',
 ];

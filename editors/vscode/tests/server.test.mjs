@@ -1,4 +1,4 @@
-// The language server around the engine as WebAssembly, in a worker of Node, over its protocol.
+// The language server as WebAssembly, in a worker of Node, over its protocol.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -61,7 +61,9 @@ before(async () => {
     module: readFileSync(new URL('engine.wasm', dist)),
     rules: readFileSync(new URL('rules.json', dist), 'utf8'),
   });
-  const { serverInfo } = await request('initialize', { workspaceFolders: [{ uri: FOLDER, name: 'work space' }] });
+  const capabilities = { workspace: { workspaceEdit: { documentChanges: true } } };
+  const { serverInfo, capabilities: offered } = await request('initialize', { capabilities });
+  assert.ok(offered.completionProvider && offered.definitionProvider && offered.codeLensProvider);
   const { version } = JSON.parse(readFileSync(new URL('../build/package.json', import.meta.url), 'utf8'));
   assert.equal(serverInfo.version, version);
 });
@@ -93,7 +95,7 @@ test('shows the findings of an example, with fix, rule page and objects', async 
 
   const symbols = await request('textDocument/documentSymbol', { textDocument });
   assert.ok(
-    symbols.some(({ detail }) => detail === 'EC2NodeClass'),
+    symbols.some((symbol) => symbol.name.startsWith('EC2NodeClass ')),
     JSON.stringify(symbols),
   );
   close('nodeclass.yaml');
@@ -119,6 +121,84 @@ test('compares the open document with the files on disk, and follows both', asyn
   assert.equal(await checked(), 2);
   files([], ['nodes/class.yaml']);
   close('pool.yaml');
+});
+
+test('completes, explains and goes to what a name means in a file that is not open', async () => {
+  const [, name] = /^ {2}name: (.*)$/m.exec(example('nodeclass-good.yaml'));
+  files([{ name: 'no des/class.yaml', text: example('nodeclass-good.yaml') }]);
+  const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: p}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: ${name}}
+      requirements: [{key: karpenter.k8s.aws/instance-family, operator: In, values: [m7g]}]
+`;
+  open('pool.yaml', pool);
+  const textDocument = { uri: uriOf('pool.yaml') };
+  const at = (part, after = 1) => {
+    const offset = pool.indexOf(part) + after;
+    const lines = pool.slice(0, offset).split('\n');
+    return { line: lines.length - 1, character: lines.at(-1).length };
+  };
+  const [definition] = await request('textDocument/definition', { textDocument, position: at(`name: ${name}`, 7) });
+  assert.equal(definition.uri, uriOf('no%20des/class.yaml'));
+  const hover = await request('textDocument/hover', {
+    textDocument,
+    position: at('karpenter.k8s.aws/instance-family'),
+  });
+  assert.match(hover.contents.value, /This requirement leaves \d+ of \d+ instance types/);
+  const [lens] = await request('textDocument/codeLens', { textDocument });
+  assert.match(lens.command.title, /^\d+ instance types · from \$/);
+  const folds = await request('textDocument/foldingRange', { textDocument });
+  assert.ok(folds.length > 0);
+  const found = await request('workspace/symbol', { query: 'nodeclass' });
+  assert.deepEqual(
+    found.map((symbol) => symbol.location.uri),
+    [uriOf('no%20des/class.yaml')],
+  );
+
+  // An edit in part, and the completion of what it begins.
+  const range = { start: { line: 4, character: 0 }, end: { line: 4, character: 0 } };
+  notify('textDocument/didChange', {
+    textDocument: { ...textDocument, version: 2 },
+    contentChanges: [{ range, text: '  \n' }],
+  });
+  const { items } = await request('textDocument/completion', { textDocument, position: { line: 4, character: 2 } });
+  const labels = items.map(({ label }) => label);
+  assert.ok(labels.includes('disruption') && !labels.includes('template'), labels.join());
+  close('pool.yaml');
+  files([], ['no des/class.yaml']);
+});
+
+test('applies the overrides of the settings, and takes patches for patches', async () => {
+  const text = example('nodeclass-bad.yaml');
+  const config = 'overrides: [{paths: [old/], rules: {instance-profile-is-arn: off}}]\n';
+  files([
+    { name: 'karpwarden.yaml', text: config },
+    { name: 'old/nodeclass.yaml', text },
+    { name: 'new/nodeclass.yaml', text },
+    { name: 'new/kustomization.yaml', text: 'resources: [nodeclass.yaml]\npatches: [{path: patch.yaml}]\n' },
+    {
+      name: 'new/patch.yaml',
+      text: 'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n',
+    },
+  ]);
+  const { findings } = await request('karpwarden/report', { folder: FOLDER });
+  const arns = findings.filter(({ rule }) => rule === 'instance-profile-is-arn');
+  assert.deepEqual(
+    arns.map(({ file }) => file),
+    ['new/nodeclass.yaml'],
+  );
+  assert.ok(findings.every(({ file }) => file !== 'new/patch.yaml'));
+  files(
+    [],
+    [
+      'karpwarden.yaml',
+      ...['old/nodeclass', 'new/nodeclass', 'new/kustomization', 'new/patch'].map((one) => `${one}.yaml`),
+    ],
+  );
 });
 
 test('applies karpwarden.yaml, shows its mistakes, and says nothing where no manifest mentions Karpenter', async () => {
@@ -165,5 +245,5 @@ test('finds in every example what the report says', async () => {
 });
 
 test('answers an unknown request with an error', async () => {
-  await assert.rejects(request('karpwarden/unknown', {}), /unknown method/);
+  await assert.rejects(request('karpwarden/unknown', {}), /is not supported/);
 });

@@ -111,7 +111,7 @@ async function receive(message: ToView): Promise<void> {
 async function start(): Promise<void> {
   const [engine, placement, admission] = await Promise.all([
     workerOf(assets, 'engine-worker.js', { engine: 'engine.wasm', rules: 'rules.json' }),
-    workerOf(assets, 'placement-worker.js', { placement: 'placement.wasm' }),
+    workerOf(assets, 'placement-worker.js', { engine: 'engine.wasm' }),
     workerOf(assets, 'admission-worker.js', { policy: 'policy.wasm' }),
   ]);
   globalThis.WORKERS = { placement };

@@ -23,7 +23,7 @@ struct ModuleBuild {
     output: &'static str,
 }
 
-const MODULES: [ModuleBuild; 7] = [
+const MODULES: [ModuleBuild; 8] = [
     ModuleBuild {
         name: "policy",
         workspace: ".",
@@ -79,6 +79,14 @@ const MODULES: [ModuleBuild; 7] = [
         target: "wasm32-unknown-unknown",
         profile: "web",
         output: "playground/build/placement.wasm",
+    },
+    ModuleBuild {
+        name: "playground-editor",
+        workspace: ".",
+        package: "karpwarden-playground-editor",
+        target: "wasm32-unknown-unknown",
+        profile: "web",
+        output: "playground/build/editor.wasm",
     },
 ];
 
@@ -172,7 +180,7 @@ not JSON
         assert_eq!(
             error.to_string(),
             "unknown module `polcy`; the modules are policy, floor, counted, playground, playground-checker, \
-             playground-symptoms, playground-placement"
+             playground-symptoms, playground-placement, playground-editor"
         );
     }
 }

@@ -24,7 +24,7 @@ Usage: cargo xtask <task>
 
   setup [targets|npm|chromium|docker-registry|promtool|nvim|emacs]
       installs what the tests need, or only the compiler's WebAssembly targets or one program
-  module policy|floor|counted|playground|playground-checker|playground-symptoms|playground-placement
+  module policy|floor|counted|playground|playground-checker|playground-symptoms|playground-placement|playground-editor
       compiles a WebAssembly module
   annotate --metadata metadata.yml [--usage README.md] IN.wasm OUT.wasm
       writes the policy's metadata into the module, as `kwctl annotate` does

@@ -81,6 +81,17 @@ impl<W: Workspace> Session<W> {
         self.is_shut_down
     }
 
+    /// The files around the open documents.
+    pub fn workspace(&self) -> &W {
+        &self.workspace
+    }
+
+    /// Changes files around the open documents, which are checked again with the next messages.
+    pub fn change_workspace(&mut self, change: impl FnOnce(&mut W)) {
+        change(&mut self.workspace);
+        self.is_stale = true;
+    }
+
     /// Handles messages that have come together, and checks the documents if any has changed. Returns the messages to send.
     pub fn handle(&mut self, messages: Vec<Message>) -> Vec<Message> {
         let mut sent = Vec::new();

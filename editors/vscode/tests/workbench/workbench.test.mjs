@@ -140,6 +140,27 @@ test('shows a finding, its rule, and applies the fix', async () => {
   });
 });
 
+test('completes, counts instance types and goes to the node class', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'pool.yaml');
+    await engine(page);
+    await page.locator('.codelens-decoration', { hasText: / instance types · 1 workload · from \$/ }).waitFor();
+    await quickInput(page, 'Control+g', ':5:6');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('dis');
+    await page.keyboard.press('Control+Space');
+    const suggested = page.locator('.suggest-widget .monaco-list-row', { hasText: 'disruption' }).first();
+    await suggested.waitFor();
+    await shot(page, 'completion');
+    await page.keyboard.press('Enter');
+    await page.locator('.editor-instance .view-line', { hasText: 'disruption:' }).waitFor();
+    await quickInput(page, 'Control+g', ':11:16');
+    await page.keyboard.press('F12');
+    await page.locator('.tab.active', { hasText: 'class.yaml' }).waitFor();
+    await shot(page, 'definition');
+  });
+});
+
 test('lists the findings of files that are not open', async () => {
   await inWorkbench({}, DESKTOP, async (page) => {
     await open(page, 'web.yaml');
@@ -217,6 +238,10 @@ for (const { name, theme, width } of [
     await inWorkbench({ 'workbench.colorTheme': theme }, { width, height: 850 }, async (page) => {
       await open(page, 'class.yaml');
       await engine(page);
+      await page.locator('.squiggly-error').waitFor();
+      await page.getByText('arn:aws:iam::111122223333', { exact: false }).first().hover();
+      await page.locator('.monaco-hover:visible').getByText('A change of').first().waitFor();
+      await shot(page, `finding-${name}`);
       await command(page, 'Simulate Here');
       const view = viewOf(page);
       await view.locator('#new-nodes .node').first().waitFor();

@@ -22,6 +22,7 @@ pub(super) fn text() -> Result<String> {
     let modules = [
         "karpwarden-playground",
         "karpwarden-playground-checker",
+        "karpwarden-playground-editor",
         "karpwarden-playground-placement",
         "karpwarden-playground-symptoms",
     ];
@@ -32,7 +33,7 @@ pub(super) fn text() -> Result<String> {
          crates that only run while compiling; `(*)` marks a crate whose dependencies are listed above. The linker drops what is never called. `Cargo.lock` has\n\
          the versions, and every release an SBOM.\n\n\
          The policy:\n\n```text\n{policy}```\n\n\
-         The modules of the page:\n\n```text\n{modules}```\n"
+         The modules of the page and of the extension for VS Code:\n\n```text\n{modules}```\n"
     ))
 }
 

@@ -1,0 +1,15 @@
+//! The surroundings of the module.
+
+use karpwarden::values::timestamp::Timestamp;
+
+/// What the worker around the module does for it.
+pub(crate) trait EditorHost {
+    /// Sends a message to the editor.
+    fn send(&self, message: &str);
+
+    /// The positions of the names that patterns in the syntax of ignore files match.
+    fn matching(&self, patterns: &[String], names: &[String]) -> Vec<usize>;
+
+    /// The time.
+    fn now(&self) -> Timestamp;
+}
