@@ -1,4 +1,4 @@
-//! Names that lead to another object: the node class of a NodePool, the labels and taints that a pod asks, the class of a claim.
+//! Names that lead to another object: the node class of a NodePool, the labels and taints that a pod requests, the class of a claim.
 
 use karpenter::kind::Kind;
 use karpenter::labels;
@@ -97,7 +97,7 @@ pub(crate) fn declarations(object: Object<'_>) -> Vec<Link<'_>> {
         links.extend(node.as_str().map(|value| Link { node, target: LinkTarget::Label(key, value) }));
     }
     for item in pool.requirements().items() {
-        // A requirement with another operator names no value that pods could ask.
+        // A requirement with another operator names no value that pods could request.
         let is_in = item.operator_text() == Some("In");
         let Some(key) = item.key().filter(|_| is_in) else { continue };
         let values = item.values().filter_map(|node| Some((node, node.as_str()?)));

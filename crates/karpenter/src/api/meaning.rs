@@ -119,9 +119,9 @@ const MEANINGS: &[FieldMeaning] = &[
     // NodeOverlay
     of(
         "spec.priceAdjustment",
-        "The change of the price that Karpenter reckons with: an amount or a percentage, with its sign.",
+        "The change of the price in Karpenter's comparisons: an amount or a percentage, with its sign.",
     ),
-    of("spec.price", "The price per hour that Karpenter reckons with instead of the price of AWS."),
+    of("spec.price", "The price per hour in Karpenter's comparisons, instead of the price of AWS."),
     of(
         "spec.capacity",
         "Further resources that Karpenter expects of the instances, such as resources of a device plugin.",
@@ -149,7 +149,7 @@ const MEANINGS: &[FieldMeaning] = &[
         "amiSelectorTerms[].ssmParameter",
         "The name or ARN of the SSM parameter that holds the ID of an image.",
     ),
-    of("amiSelectorTerms[].tags", "Tags of the images. An empty value or `*` matches any value."),
+    of("amiSelectorTerms[].tags", "Tags of the images. `*` matches any value; an empty value is refused."),
     of(
         "amiSelectorTerms",
         "The images to choose from. A term needs all its fields, and the images of all terms count; the newest one that fits is used.",
@@ -183,7 +183,10 @@ const MEANINGS: &[FieldMeaning] = &[
         "capacityReservationSelectorTerms[].instanceMatchCriteria",
         "Whether reservations count that any instance uses (`open`), or only those that an instance names (`targeted`).",
     ),
-    of("capacityReservationSelectorTerms[].tags", "Tags of the capacity reservations."),
+    of(
+        "capacityReservationSelectorTerms[].tags",
+        "Tags of the capacity reservations. `*` matches any value; an empty value is refused.",
+    ),
     of(
         "capacityReservationSelectorTerms",
         "The capacity reservations that nodes may use, with the capacity type `reserved`.",
@@ -232,14 +235,17 @@ const MEANINGS: &[FieldMeaning] = &[
     ),
     of(
         "kubelet.kubeReserved",
-        "The resources that pods leave to the kubelet and the container runtime. Karpenter reckons with them.",
+        "The resources that pods leave to the kubelet and the container runtime. Karpenter subtracts them from what a node offers to pods.",
     ),
     of("kubelet.maxPods", "The largest number of pods on a node."),
     of("kubelet.podsPerCore", "The largest number of pods per vCPU. `maxPods` limits it."),
-    of("kubelet.systemReserved", "The resources that pods leave to the system. Karpenter reckons with them."),
+    of(
+        "kubelet.systemReserved",
+        "The resources that pods leave to the system. Karpenter subtracts them from what a node offers to pods.",
+    ),
     of(
         "spec.kubelet",
-        "The settings of the kubelet. Karpenter reckons with them when it chooses instance types.",
+        "The settings of the kubelet. Karpenter takes them into account when it chooses instance types.",
     ),
     of("metadataOptions.httpEndpoint", "Whether the metadata service of the instance answers."),
     of("metadataOptions.httpProtocolIPv6", "Whether the metadata service has an IPv6 address."),
@@ -261,14 +267,17 @@ const MEANINGS: &[FieldMeaning] = &[
     of("securityGroupSelectorTerms[].name", "The name of a security group; this is not its `Name` tag."),
     of(
         "securityGroupSelectorTerms[].tags",
-        "Tags of the security groups. An empty value or `*` matches any value.",
+        "Tags of the security groups. `*` matches any value; an empty value is refused.",
     ),
     of(
         "securityGroupSelectorTerms",
         "The security groups of the instances. A term needs all its fields, and the groups of all terms are attached.",
     ),
     of("subnetSelectorTerms[].id", "The ID of a subnet."),
-    of("subnetSelectorTerms[].tags", "Tags of the subnets. An empty value or `*` matches any value."),
+    of(
+        "subnetSelectorTerms[].tags",
+        "Tags of the subnets. `*` matches any value; an empty value is refused.",
+    ),
     of(
         "subnetSelectorTerms",
         "The subnets in which nodes may be launched, and so their zones. A term needs all its fields, and the subnets of all terms count.",
@@ -278,7 +287,7 @@ const MEANINGS: &[FieldMeaning] = &[
         "userData",
         "What the instances run at their start, in the form of the image's family. Karpenter merges it with its own part, except for `Custom`.",
     ),
-    of("spec", "What the object asks for."),
+    of("spec", "The desired state of the object."),
 ];
 
 #[cfg(test)]
@@ -317,6 +326,18 @@ mod tests {
         // `spec` alone must not explain a field below it.
         for path in paths.iter().filter(|path| path.contains('.')) {
             assert_ne!(meaning(path), meaning("spec"), "{path}");
+        }
+    }
+
+    #[test]
+    fn says_of_every_selector_that_it_refuses_empty_tags() {
+        let mut paths = BTreeSet::new();
+        KIND_SCHEMAS.iter().for_each(|kind| add(&kind.spec, "", &mut paths));
+        let of_terms: Vec<_> = paths.iter().filter(|path| path.ends_with("SelectorTerms[].tags")).collect();
+        assert_eq!(of_terms.len(), 4);
+        for path in of_terms {
+            let ending = "`*` matches any value; an empty value is refused.";
+            assert!(meaning(path).is_some_and(|meaning| meaning.ends_with(ending)), "{path}");
         }
     }
 

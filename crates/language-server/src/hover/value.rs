@@ -35,7 +35,7 @@ pub(super) fn explained(path: &[EntryStep<'_>], place: Option<SchemaPlace>, scal
 
 fn duration(text: &str) -> Option<String> {
     match NillableDuration::parse(text) {
-        Ok(NillableDuration::Never) => Some("`Never`: this does not happen\n".to_owned()),
+        Ok(NillableDuration::Never) => None,
         Ok(NillableDuration::After(duration)) => {
             Some(format!("`{text}` is {}\n", in_words(duration.seconds())))
         }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(says("720h"), "`720h` is 30 days\n");
         assert_eq!(says("1h30m"), "`1h30m` is 1 hour 30 minutes\n");
         assert_eq!(says("0s"), "`0s` is no time\n");
-        assert_eq!(says("Never"), "`Never`: this does not happen\n");
+        assert_eq!(duration("Never"), None, "the meaning of the field says it");
         assert_eq!(says("7d"), "Karpenter does not read `7d`; `168h` is probably meant\n");
         assert_eq!(duration("5"), None);
     }
