@@ -69,6 +69,22 @@ fn a_document_that_is_not_saved_yet_belongs_to_its_folder() {
 }
 
 #[test]
+fn offers_no_comment_for_findings_about_comments() {
+    let text = CLASS.replace("name: class}", "name: class} # karpwarden: ignore[no-such-rule]");
+    let folder = Folder::with(&[("class.yaml", &text)]);
+    let class = folder.path("class.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&class, &text);
+    let rules = editor.diagnostics(&class).join(" ");
+    assert!(rules.contains("suppression-of-unknown-rule"), "{rules}");
+    let all = json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
+    let actions = editor.actions(&class, &all, &["quickfix"]);
+    let titles = actions.as_array().unwrap().iter().map(|action| action["title"].as_str().unwrap());
+    let accepted: Vec<_> = titles.filter(|title| title.starts_with("Accept")).collect();
+    assert_eq!(accepted, ["Accept with a comment (instance-profile-is-arn)"]);
+}
+
+#[test]
 fn offers_the_fix_and_the_page_of_a_rule() {
     let folder = Folder::with(&[("class.yaml", CLASS)]);
     let class = folder.path("class.yaml");

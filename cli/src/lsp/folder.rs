@@ -272,7 +272,7 @@ impl Contents {
             (contents.base, contents.unread) = (config.base, unread);
             // The texts follow the members, so that a member and its file have the same position.
             contents.evaluate_terraform(open);
-            let texts = pinning::texts_with_pins(&pinning, &contents.base);
+            let texts = pinning::texts_with_pins(&pinning, &contents.base, None);
             input::add_unknown(&mut contents.cluster.files, texts);
             let templates = charts::texts(&contents.cluster.files, &contents.base, None);
             contents.cluster.files.extend(templates);
@@ -329,7 +329,7 @@ impl Contents {
             text.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let is_known = |text: &str| is_template(text) || is_within(text);
-        let pins = || !pinning::texts_with_pins(&[path.to_owned()], &self.base).is_empty();
+        let pins = || !pinning::texts_with_pins(&[path.to_owned()], &self.base, None).is_empty();
         texts.any(is_known) || (pinning::is_read(path) && pins())
     }
 
@@ -394,10 +394,15 @@ impl Contents {
         input::evaluate_unsaved(&mut cluster.files, unread, base, options, &texts);
     }
 
-    fn check(&self, open: &OpenByPath<'_>) -> Checked {
+    /// Whether a member or a template of a chart mentions Karpenter.
+    pub(super) fn is_about_karpenter(&self) -> bool {
         let mut texts = self.cluster.files.iter().filter(|file| file.kind == FileKind::ChartText);
         let is_template = |file: &File| mentions_karpenter(file.source.text().as_bytes());
-        if !self.members.iter().any(|member| member.mentions_karpenter) && !texts.any(is_template) {
+        self.members.iter().any(|member| member.mentions_karpenter) || texts.any(is_template)
+    }
+
+    fn check(&self, open: &OpenByPath<'_>) -> Checked {
+        if !self.is_about_karpenter() {
             return nothing(&self.settings);
         }
         // An open document must not lose its findings to the other files of the folder.

@@ -8,14 +8,19 @@ mod view;
 use std::io;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use language_server::{
-    Connection, ErrorCode, Message, Received, Response, Session, SessionStart, receive, write_parse_error,
+    Connection, EditorConnection, ErrorCode, Message, Received, Response, Session, SessionStart, receive,
+    write_parse_error,
 };
 
 use super::stack::on_all_cores;
 use super::status::Status;
 use folders::Folders;
+
+/// Time in which an editor has to answer whether it shows progress.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(crate) fn run() -> io::Result<Status> {
     let (editor, connection) = Connection::memory();
@@ -56,22 +61,37 @@ fn joined(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
 fn serve(connection: &Connection) -> io::Result<Status> {
     let Some(start) = initialize(connection)? else { return Ok(Status::NotShutDown) };
     let mut session = Session::new(&start, Folders::new(start.folders.clone()));
-    let received = forward(connection);
-    while let Ok(first) = received.recv() {
+    let mut editor = EditorChannel { connection, received: forward(connection), result: Ok(()) };
+    while let Ok(first) = editor.received.recv() {
         // An editor sends every keystroke. One check is enough for all messages that came during the last one.
-        let messages = std::iter::once(first).chain(received.try_iter()).collect();
-        let mut result = Ok(());
-        session.handle_with(messages, &mut |message| {
-            if result.is_ok() {
-                result = send(connection, [message]);
-            }
-        });
-        result?;
+        session.handle_with(vec![first], &mut editor);
+        std::mem::replace(&mut editor.result, Ok(()))?;
         if session.has_ended() {
             break;
         }
     }
     Ok(if session.is_shut_down() { Status::Clean } else { Status::NotShutDown })
+}
+
+/// The editor at the other end of the connection.
+struct EditorChannel<'c> {
+    connection: &'c Connection,
+    received: Receiver<Message>,
+    /// The first error of sending.
+    result: io::Result<()>,
+}
+
+impl EditorConnection for EditorChannel<'_> {
+    fn send(&mut self, message: Message) {
+        if self.result.is_ok() {
+            self.result = send(self.connection, [message]);
+        }
+    }
+
+    fn receive(&mut self, waits: bool) -> Vec<Message> {
+        let first = if waits { self.received.recv_timeout(PATIENCE).ok() } else { None };
+        first.into_iter().chain(self.received.try_iter()).collect()
+    }
 }
 
 /// Waits for a valid `initialize`, and answers it. `None` if the editor leaves before.

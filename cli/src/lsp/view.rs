@@ -10,12 +10,16 @@ use language_server::protocol::Uri;
 use language_server::{FolderView, OpenDocument, from_path, release_of_file};
 use manifest::File;
 
-use super::folder::Folder;
+use super::folder::{Contents, Folder};
 use super::folders::path_of_document;
 
 impl FolderView for Folder {
     fn files(&self) -> &[File] {
         self.contents.as_ref().map_or(&[], |contents| &contents.cluster.files)
+    }
+
+    fn is_about_karpenter(&self) -> bool {
+        self.contents.as_ref().is_none_or(Contents::is_about_karpenter)
     }
 
     fn file_of(&self, document: &OpenDocument) -> Option<&File> {

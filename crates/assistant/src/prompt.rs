@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use karpenter::api::stored::DefaultValue;
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, Limit, Schema, SchemaType};
 use karpenter::known_values::{KnownValues, of_label};
-use karpenter::labels::{
-    CAPACITY_TYPE, LabelField, all_well_known, refused_at_apply, refused_at_run_time, well_known,
-};
+use karpenter::labels::{CAPACITY_TYPE, LabelField, all_well_known, is_usable};
 use karpenter::release::{NearestRelease, Release};
 use thiserror::Error;
 
@@ -191,18 +188,11 @@ fn write_nodepool(workload: &str, release: Release, remark: Option<&str>, choice
         describe(&schema.spec, "", release, &mut text);
     }
     let _ = writeln!(text, "\nWell-known labels for requirements in {release}:\n");
-    for label in all_well_known().filter(|label| is_usable(label, release)) {
+    for label in all_well_known().filter(|label| is_usable(LabelField::PoolRequirement, label, release)) {
         let values = of_label(label).map(|known| format!(": {}", known.listed())).unwrap_or_default();
         let _ = writeln!(text, "- `{label}`{values}");
     }
     text
-}
-
-/// Whether a requirement of a NodePool may have a well-known label.
-fn is_usable(label: &str, release: Release) -> bool {
-    let field = LabelField::PoolRequirement;
-    let is_refused = refused_at_apply(field, label).or(refused_at_run_time(field, label)).contains(release);
-    well_known(label).contains(release) && !is_refused
 }
 
 /// Writes a line for a field and for each field in it.
@@ -216,14 +206,9 @@ fn describe(field: &'static FieldSchema, holder: &str, release: Release, text: &
         text.push_str(", required");
     }
     describe_limits(innermost(&field.schema), release, text);
-    match &field.default {
-        Some((DefaultValue::Text(value), releases)) if releases.contains(release) => {
-            let _ = write!(text, ", default `{value}`");
-        }
-        Some((DefaultValue::Int(value), releases)) if releases.contains(release) => {
-            let _ = write!(text, ", default {value}");
-        }
-        _ => {}
+    let default = field.default.filter(|(_, releases)| releases.contains(release));
+    if let Some((value, _)) = default.filter(|(value, _)| value.is_scalar()) {
+        let _ = write!(text, ", default `{value}`");
     }
     text.push('\n');
     describe_inside(&field.schema, &path, release, text);
@@ -245,18 +230,11 @@ fn describe_inside(schema: &'static Schema, path: &str, release: Release, text: 
 
 fn describe_limits(schema: &'static Schema, release: Release, text: &mut String) {
     for constraint in schema.constraints.iter().filter(|one| one.releases.contains(release)) {
-        // Writing to a string does not fail.
-        let _ = match constraint.limit {
-            Limit::OneOf(values) => {
-                let values = values.iter().filter(|value| value.releases.contains(release));
-                let values: Vec<String> = values.map(|value| format!("`{}`", value.text)).collect();
-                write!(text, ", one of {}", values.join(", "))
-            }
-            Limit::Minimum(bound) => write!(text, ", at least {bound}"),
-            Limit::Maximum(bound) => write!(text, ", at most {bound}"),
-            Limit::MaxItems(bound) => write!(text, ", at most {bound} items"),
-            _ => Ok(()),
-        };
+        if let Limit::OneOf(_) | Limit::Minimum(_) | Limit::Maximum(_) | Limit::MaxItems(_) = constraint.limit
+        {
+            text.push_str(", ");
+            text.push_str(&constraint.limit.described(release));
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! Sources: pkg/apis/v1/labels.go of kubernetes-sigs/karpenter and of aws/karpenter-provider-aws, and
 //! pkg/apis/crds/*.yaml of the latter, at v1.0.0 to v1.14.1.
 
-use super::release::{ReleaseSet, Releases};
+use super::release::{Release, ReleaseSet, Releases};
 use values::spelling;
 
 /// The NodePool of a node. Karpenter sets the label; pods may select it, but a NodePool cannot set it.
@@ -160,6 +160,12 @@ pub fn well_known(key: &str) -> Releases {
 /// The well-known labels of every release.
 pub fn all_well_known() -> impl Iterator<Item = &'static str> + Clone {
     WELL_KNOWN.iter().map(|(name, _)| *name)
+}
+
+/// Whether a field may have a well-known label in a release.
+pub fn is_usable(field: LabelField, key: &str, release: Release) -> bool {
+    let refused = refused_at_apply(field, key).or(refused_at_run_time(field, key));
+    well_known(key).contains(release) && !refused.contains(release)
 }
 
 /// The releases whose API server refuses a key in a field.

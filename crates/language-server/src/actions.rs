@@ -7,11 +7,12 @@ use lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, Command, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
+use rule::registry::SuppressionRules;
 
 use crate::completion::is_json;
 use crate::diagnostics::{Found, Results};
 use crate::documents::{OpenDocument, OpenDocuments};
-use crate::lines::{LinedText, overlap};
+use crate::lines::{LinedText, PositionUnit, overlap};
 use crate::outline::Outline;
 
 /// The command that opens the page of a rule in a browser. Its argument is the rule.
@@ -26,6 +27,7 @@ const REASON: &str = "TODO: say why";
 /// The code actions for a range of a document.
 pub(crate) fn in_range(
     results: Results<'_>,
+    suppressions: SuppressionRules,
     open: &OpenDocuments,
     document: &OpenDocument,
     range: Range,
@@ -44,8 +46,11 @@ pub(crate) fn in_range(
     let mut actions = Vec::new();
     if wants(&CodeActionKind::QUICKFIX) {
         actions.extend(there.iter().filter_map(|found| fix(results, open, found)));
-        let text = document.lined(results.client.unit);
-        actions.extend(there.iter().filter_map(|found| suppression(results, open, document, &text, found)));
+        if let Some(commented) = CommentedText::of(document, results.client.unit) {
+            let acceptable = there.iter().filter(|found| !suppressions.report(found.finding.rule));
+            actions
+                .extend(acceptable.filter_map(|found| suppression(results, open, name, &commented, found)));
+        }
         let mut seen = BTreeSet::new();
         let rules =
             there.iter().filter(|found| results.client.shows_documents && seen.insert(found.finding.rule));
@@ -101,20 +106,36 @@ fn fix_all<'s>(
     Some(CodeAction { title, kind: Some(FIX_ALL), edit, ..CodeAction::default() })
 }
 
+/// A text in which comments may stand.
+struct CommentedText {
+    text: LinedText,
+    outlines: Vec<Outline>,
+}
+
+impl CommentedText {
+    /// `None` for JSON, which has no comments.
+    fn of(document: &OpenDocument, unit: PositionUnit) -> Option<Self> {
+        if is_json(&document.name()) {
+            return None;
+        }
+        let text = document.lined(unit);
+        Some(Self { outlines: Outline::all(text.text()), text })
+    }
+}
+
 /// A comment above the line of a finding. `None` where a comment is impossible: in JSON, and within a script.
 fn suppression(
     results: Results<'_>,
     open: &OpenDocuments,
-    document: &OpenDocument,
-    text: &LinedText,
+    name: &str,
+    CommentedText { text, outlines }: &CommentedText,
     found: &Found<'_>,
 ) -> Option<CodeAction> {
     let byte = text.byte(found.range.start);
     let start = text.text().get(..byte)?.rfind('\n').map_or(0, |end| end + 1);
     let line = text.text().get(start..)?;
-    let is_possible = !is_json(&document.name()) && !line.starts_with("---");
-    if !is_possible
-        || Outline::at(text.text(), start).is_in_script(start)
+    if line.starts_with("---")
+        || outlines.iter().any(|outline| outline.is_in_script(start))
         || line.trim_start().starts_with('{')
     {
         return None;
@@ -123,7 +144,6 @@ fn suppression(
     let rule = found.finding.rule;
     let new_text = format!("{indent}# karpwarden: ignore[{rule}] {REASON}\n");
     let at = text.range(manifest::source::Span::new(start, start));
-    let (name, _) = results.file(&document.uri)?;
     let edits = BTreeMap::from([(name, vec![TextEdit { range: at, new_text }])]);
     Some(CodeAction {
         title: format!("Accept with a comment ({rule})"),

@@ -14,9 +14,3 @@ pub(crate) fn objects(folder: &dyn FolderView) -> Vec<Object<'_>> {
     });
     trees.flat_map(Object::all).collect()
 }
-
-/// The objects of a kind in a folder, in whatever version.
-pub(crate) fn objects_of<'f>(folder: Option<&'f dyn FolderView>, group: &str, kind: &str) -> Vec<Object<'f>> {
-    let all = folder.map(objects).unwrap_or_default();
-    all.into_iter().filter(|object| object.kind() == kind && object.group() == group).collect()
-}

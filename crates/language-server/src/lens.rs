@@ -18,7 +18,7 @@ use scheduling::simulation::{Placement, Simulation};
 use crate::folder::objects;
 use crate::lines::LinedText;
 use crate::navigation::{in_file, objects_in};
-use crate::pool_types::{of_pool, price};
+use crate::pool_types::{PoolSurroundings, price};
 use crate::workspace::FolderView;
 
 /// Maximum number of NodePools of a document whose instance types are counted.
@@ -26,6 +26,9 @@ const MAX_POOLS: usize = 50;
 
 /// Maximum number of pods of a document that are placed while somebody types.
 const MAX_PODS: i64 = 2_000;
+
+/// The capacity types in the order in which Karpenter tries them.
+const CAPACITY_TYPES: [&str; 3] = ["reserved", "spot", "on-demand"];
 
 /// The lines of a document.
 pub(crate) fn lenses(folder: &dyn FolderView, file: &File, text: &LinedText) -> Vec<CodeLens> {
@@ -62,15 +65,18 @@ fn of_pools<'d>(
             *taken.entry(name).or_default() += 1;
         }
     }
-    let titled = own.iter().filter_map(|object| Some((*object, NodePool::of(*object)?))).take(MAX_POOLS);
-    let titled = titled.filter_map(|(object, pool)| {
-        let workloads = taken.get(object.name()).copied().unwrap_or_default();
-        let title = of_pool(folder, pool, |types| {
-            let from = types.cheapest.first().map(|(_, cheapest)| format!(" · from {}", price(*cheapest)));
-            let types = counted(types.left, "instance type");
-            Some(format!("{types} · {}{}", counted(workloads, "workload"), from.unwrap_or_default()))
-        })?;
-        Some((object, title))
+    let pools: Vec<_> = own.iter().filter_map(|object| NodePool::of(*object)).take(MAX_POOLS).collect();
+    if pools.is_empty() {
+        return Vec::new();
+    }
+    let surroundings = PoolSurroundings::of(folder, all);
+    let titled = pools.into_iter().filter_map(|pool| {
+        let workloads = taken.get(pool.object().name()).copied().unwrap_or_default();
+        let types = surroundings.types(pool)?;
+        let from = types.cheapest.first().map(|(_, cheapest)| format!(" · from {}", price(*cheapest)));
+        let types = counted(types.left, "instance type");
+        let title = format!("{types} · {}{}", counted(workloads, "workload"), from.unwrap_or_default());
+        Some((pool.object(), title))
     });
     titled.collect()
 }
@@ -113,14 +119,11 @@ fn of_workloads<'d>(
         }
         let claims = || nodes.iter().filter_map(|id| result.claims.get(*id));
         let pools: BTreeSet<&str> = claims().map(|claim| claim.pool.name()).collect();
-        let types: BTreeSet<&str> = claims().flat_map(|claim| claim.capacity_types.iter().copied()).collect();
+        let types: BTreeSet<&str> = claims().filter_map(|claim| launched(&claim.capacity_types)).collect();
         let mut parts = Vec::new();
         if !nodes.is_empty() {
-            // Karpenter launches the cheapest capacity type that a node may have.
-            let order = ["reserved", "spot", "on-demand"];
-            let first = order.into_iter().find(|name| types.contains(name)).unwrap_or_default();
-            let names: Vec<&str> = pools.into_iter().chain([first]).filter(|name| !name.is_empty()).collect();
-            parts.push(names.join(", "));
+            let types = CAPACITY_TYPES.into_iter().filter(|name| types.contains(name));
+            parts.push(pools.into_iter().chain(types).collect::<Vec<_>>().join(", "));
             parts.push(counted(nodes.len(), "node"));
         }
         if unplaced > 0 {
@@ -131,20 +134,28 @@ fn of_workloads<'d>(
     titled.collect()
 }
 
+/// The capacity type in which Karpenter launches a node that may have several.
+/// Source: `getCapacityType` in pkg/providers/instance/instance.go of aws/karpenter-provider-aws at v1.14.1.
+fn launched(possible: &[&str]) -> Option<&'static str> {
+    CAPACITY_TYPES.into_iter().find(|name| possible.contains(name))
+}
+
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The number of instance types that each requirement of a NodePool leaves, behind its key.
 pub(crate) fn hints(folder: &dyn FolderView, file: &File, text: &LinedText, range: Range) -> Vec<InlayHint> {
-    let pools = objects_in(file).filter_map(NodePool::of).take(MAX_POOLS);
-    let hints = pools.filter_map(|pool| {
-        of_pool(folder, pool, |types| {
-            let counted =
-                types.requirements.iter().filter_map(|one| Some((one.item.key_node()?, one.types?)));
-            let own = counted.filter(|(node, _)| in_file(*node, file).is_some());
-            Some(own.map(|(node, types)| hint(text.range(node.span()).end, types)).collect::<Vec<_>>())
-        })
+    let pools: Vec<_> = objects_in(file).filter_map(NodePool::of).take(MAX_POOLS).collect();
+    if pools.is_empty() {
+        return Vec::new();
+    }
+    let surroundings = PoolSurroundings::of(folder, &objects(folder));
+    let hints = pools.into_iter().filter_map(|pool| {
+        let types = surroundings.types(pool)?;
+        let counted = types.requirements.iter().filter_map(|one| Some((one.item.key_node()?, one.types?)));
+        let own = counted.filter(|(node, _)| in_file(*node, file).is_some());
+        Some(own.map(|(node, types)| hint(text.range(node.span()).end, types)).collect::<Vec<_>>())
     });
     hints.flatten().filter(|hint| range.start <= hint.position && hint.position <= range.end).collect()
 }
@@ -159,5 +170,59 @@ fn hint(position: Position, types: usize) -> InlayHint {
         padding_left: Some(true),
         padding_right: Some(true),
         data: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use karpenter::release::Release;
+
+    use super::*;
+    use crate::lines::PositionUnit;
+    use crate::testing::TextFolder;
+
+    const OBJECTS: &str = "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: other}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      nodeSelector: {karpenter.sh/nodepool: general}
+      topologySpreadConstraints:
+        - {maxSkew: 1, topologyKey: karpenter.sh/capacity-type, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
+      containers: [{name: web, image: web, resources: {requests: {cpu: '1'}}}]
+";
+
+    #[test]
+    fn names_the_capacity_type_of_each_node_and_asks_the_folder_once_for_each_kind_of_line() {
+        let folder = TextFolder::of(&[("a.yaml", OBJECTS)], Release::NEWEST);
+        let text = LinedText::of(OBJECTS, PositionUnit::Utf16);
+        let lenses = lenses(&folder, &folder.files()[0], &text);
+        let titles: Vec<_> = lenses.into_iter().map(|lens| lens.command.unwrap().title).collect();
+        assert_eq!(titles[2], "general, spot, on-demand · 2 nodes", "{titles:?}");
+        assert_eq!(folder.simulations.get(), 2);
     }
 }

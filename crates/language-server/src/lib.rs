@@ -40,9 +40,9 @@ pub use error::{FramingError, ProtocolError};
 pub use framing::{MAX_MESSAGE, Received, receive, write_parse_error};
 pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 pub use lsp_types as protocol;
-pub use session::Session;
+pub use session::{EditorConnection, Session};
 pub use start::SessionStart;
-pub use uri::{encode_uris, from_path};
+pub use uri::{encode_uris, from_path, path_of_address};
 pub use workspace::{
     Checked, CheckedFile, ConfigProblem, FolderView, Workspace, files_named_in, release_of_file,
 };

@@ -116,6 +116,11 @@ impl LinedText {
         self.lines.byte(&self.source, position, self.unit)
     }
 
+    /// Whether a position is before the byte order mark.
+    pub(crate) fn is_before(&self, position: Position) -> bool {
+        self.lines.has_bom && position == Position::default()
+    }
+
     pub(crate) fn range(&self, span: Span) -> Range {
         let [start, end] =
             [span.start, span.end].map(|byte| self.lines.position(&self.source, byte, self.unit));

@@ -5,15 +5,13 @@ use manifest::source::Span;
 use rule::Rule;
 use rule::registry::Registry;
 use rule::settings::CONFIG_FILE;
+use rule::suppression::AcceptedList;
 
 use crate::actions::page_of;
 use crate::documents::OpenDocument;
 use crate::lines::LinedText;
 use crate::outline::Outline;
 use crate::schema::ends_with;
-
-/// The start of the list of rules in a comment that accepts findings.
-const LIST: &str = "ignore[";
 
 /// The links of a document.
 pub(crate) fn of_document(
@@ -52,19 +50,8 @@ pub(crate) fn rules_named_in<'r>(
 /// The names in a comment that accepts findings.
 fn in_comment(text: &str, comment: Span) -> Vec<Span> {
     let own = comment.text(text);
-    let is_own = own.trim_start_matches(['#', ' ', '\t']).starts_with("karpwarden:");
-    let start = own.find(LIST).filter(|_| is_own).map(|at| at + LIST.len());
-    let end = start.and_then(|start| Some(start + own.get(start..)?.find(']')?));
-    let (Some(start), Some(end)) = (start, end) else { return Vec::new() };
-    let mut at = comment.start + start;
-    let mut names = Vec::new();
-    for part in Span::new(at, comment.start + end).text(text).split(',') {
-        let name = part.trim();
-        let name_start = at + (part.len() - part.trim_start().len());
-        names.push(Span::new(name_start, name_start + name.len()));
-        at += part.len() + 1;
-    }
-    names
+    let names = AcceptedList::of(own).map(|list| list.names(own)).unwrap_or_default();
+    names.into_iter().map(|span| span.shifted(comment.start)).collect()
 }
 
 /// The rules in the settings: the keys of `rules`, and the rule of an exception.
@@ -102,7 +89,7 @@ mod tests {
             assert!(links.iter().all(target), "{links:?}");
             links.iter().map(|link| (link.range.start.line, link.range.start.character)).collect::<Vec<_>>()
         };
-        let text = "# karpwarden: ignore[other, some-rule] x\na: 1 # ignore[some-rule]\n";
+        let text = "# karpwarden: ignore[other, some-rule] x\na: 1 # ignore[some-rule]\n## karpwarden: ignore[some-rule]\n";
         assert_eq!(linked("a.yaml", text), [(0, 28)]);
         let settings = "rules:\n  some-rule: warn\n  other: off\nexceptions:\n  - rule: some-rule\n    name: some-rule\n";
         assert_eq!(linked("karpwarden.yaml", settings), [(1, 2), (4, 10)]);

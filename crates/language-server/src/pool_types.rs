@@ -3,25 +3,32 @@
 use karpenter::kind::Kind;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use scheduling::simulation::PoolTypes;
+use scheduling::simulation::{PoolTypes, SimulationSettings};
 
-use crate::folder::objects;
 use crate::workspace::FolderView;
 
-/// Calls a function with the instance types of a NodePool; `None` if Karpenter does not use the NodePool.
-pub(crate) fn of_pool<T>(
-    folder: &dyn FolderView,
-    pool: NodePool<'_>,
-    answer: impl FnOnce(&PoolTypes<'_>) -> Option<T>,
-) -> Option<T> {
-    let all = objects(folder);
-    let mut settings = folder.simulation_settings(&all);
-    // A class that is not there yet has the defaults.
-    settings.assumes_node_classes = true;
-    let is_beside = |object: &Object<'_>| object.is(Kind::NODE_CLASS) || object.is(Kind::NODE_OVERLAY);
-    let own: Vec<Object<'_>> = all.into_iter().filter(is_beside).chain([pool.object()]).collect();
-    let counted = PoolTypes::of(&own, &settings);
-    answer(counted.first()?)
+/// The objects beside a NodePool that decide about its instance types, and the settings of the cluster.
+pub(crate) struct PoolSurroundings<'d> {
+    /// The node classes and the overlays.
+    beside: Vec<Object<'d>>,
+    settings: SimulationSettings,
+}
+
+impl<'d> PoolSurroundings<'d> {
+    /// The surroundings in a folder with these objects.
+    pub(crate) fn of(folder: &dyn FolderView, all: &[Object<'d>]) -> Self {
+        let mut settings = folder.simulation_settings(all);
+        // A class that is not there yet has the defaults.
+        settings.assumes_node_classes = true;
+        let is_beside = |object: &Object<'_>| object.is(Kind::NODE_CLASS) || object.is(Kind::NODE_OVERLAY);
+        Self { beside: all.iter().copied().filter(is_beside).collect(), settings }
+    }
+
+    /// The instance types of a NodePool; `None` if Karpenter does not use the NodePool.
+    pub(crate) fn types<'s>(&'s self, pool: NodePool<'s>) -> Option<PoolTypes<'s>> {
+        let own: Vec<Object<'s>> = self.beside.iter().copied().chain([pool.object()]).collect();
+        PoolTypes::of(&own, &self.settings).into_iter().next()
+    }
 }
 
 /// A price per hour, with three significant digits.

@@ -1,6 +1,7 @@
 //! Symbols of a document and of the folders, and the ranges that can be folded.
 
 use lsp_types::{DocumentSymbol, FoldingRange, FoldingRangeKind, OneOf, Range, SymbolKind, WorkspaceSymbol};
+use manifest::is_terraform;
 use manifest::source::Span;
 
 use crate::lines::LinedText;
@@ -10,8 +11,12 @@ use crate::outline::{EntryId, Outline};
 /// Maximum number of symbols of folders in an answer.
 const MAX_SYMBOLS: usize = 500;
 
-/// The objects of a document with the fields of their `spec`; the keys of a document that is no object.
-pub(crate) fn of_document(text: &LinedText) -> Vec<DocumentSymbol> {
+/// The objects of a document with the fields of their `spec`; the keys of a document that is no object. None of a configuration of
+/// Terraform, which has its own language server.
+pub(crate) fn of_document(name: &str, text: &LinedText) -> Vec<DocumentSymbol> {
+    if is_terraform(name) {
+        return Vec::new();
+    }
     let outlines = Outline::all(text.text());
     outlines.iter().flat_map(|outline| SymbolReader { outline, text }.document()).collect()
 }
@@ -127,9 +132,12 @@ pub(crate) fn of_folders(folders: &[Navigator<'_>], query: &str) -> Vec<Workspac
     symbols
 }
 
-/// The documents of a text, and the keys and items with several lines.
-pub(crate) fn folds(text: &LinedText) -> Vec<FoldingRange> {
+/// The documents of a text, and the keys and items with several lines. None of a configuration of Terraform.
+pub(crate) fn folds(name: &str, text: &LinedText) -> Vec<FoldingRange> {
     let mut folds = Vec::new();
+    if is_terraform(name) {
+        return folds;
+    }
     for outline in Outline::all(text.text()) {
         let written = outline.span.text(text.text());
         let trimmed = written.trim_start();
@@ -153,4 +161,20 @@ pub(crate) fn folds(text: &LinedText) -> Vec<FoldingRange> {
     folds.sort_by_key(|fold| (fold.start_line, std::cmp::Reverse(fold.end_line)));
     folds.dedup_by_key(|fold| fold.start_line);
     folds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::PositionUnit;
+
+    #[test]
+    fn a_configuration_of_terraform_has_no_symbols() {
+        let text = "resource \"a\" \"b\" {\n  c = {\n    d: 1\n  }\n}\n";
+        let text = LinedText::of(text, PositionUnit::Utf16);
+        for name in ["main.tf", "main.tofu"] {
+            assert!(of_document(name, &text).is_empty() && folds(name, &text).is_empty(), "{name}");
+        }
+        assert!(!of_document("a.yaml", &text).is_empty() && !folds("a.yaml", &text).is_empty());
+    }
 }

@@ -1,5 +1,7 @@
 //! A folder of texts, for tests.
 
+use std::cell::Cell;
+
 use karpenter::release::Release;
 use lsp_types::Uri;
 use manifest::File;
@@ -30,18 +32,24 @@ pub(crate) static REGISTRY: Registry = Registry {
 pub(crate) struct TextFolder {
     files: Vec<File>,
     release: Release,
+    /// The number of times that the settings for simulations were asked.
+    pub(crate) simulations: Cell<usize>,
 }
 
 impl TextFolder {
     pub(crate) fn of(files: &[(&str, &str)], release: Release) -> Self {
         let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
-        Self { files, release }
+        Self { files, release, simulations: Cell::new(0) }
     }
 }
 
 impl FolderView for TextFolder {
     fn files(&self) -> &[File] {
         &self.files
+    }
+
+    fn is_about_karpenter(&self) -> bool {
+        self.files.iter().any(|file| file.source.text().contains("karpenter"))
     }
 
     fn file_of(&self, document: &OpenDocument) -> Option<&File> {
@@ -57,6 +65,7 @@ impl FolderView for TextFolder {
     }
 
     fn simulation_settings(&self, _: &[Object<'_>]) -> SimulationSettings {
+        self.simulations.set(self.simulations.get() + 1);
         SimulationSettings::new(self.release)
     }
 }

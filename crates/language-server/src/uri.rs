@@ -26,6 +26,11 @@ const NOT_IN_URIS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// The path of an address as a program writes it, possibly without the encoding of characters that no URI contains.
+pub fn path_of_address(text: &str) -> Option<PathBuf> {
+    path_of(&Uri::from_str(&utf8_percent_encode(text, NOT_IN_URIS).to_string()).ok()?)
+}
+
 /// The path of a file; `None` if the address names no file of this machine.
 pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let scheme = uri.scheme()?.as_str();
@@ -34,6 +39,9 @@ pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
         return None;
     }
     let path = percent_decode_str(uri.path().as_str()).decode_utf8().ok()?;
+    if !path.starts_with('/') {
+        return None;
+    }
     Some(PathBuf::from(if cfg!(windows) { without_root_before_drive(&path) } else { &path }))
 }
 
@@ -100,9 +108,11 @@ mod tests {
             ("untitled:Untitled-1", None),
             ("git:/a/b.yaml", None),
             ("file:///%ff", None),
+            ("file:", None),
+            ("/a", None),
+            ("file:///a b/[c]", Some("/a b/[c]")),
         ] {
-            let uri = Uri::from_str(address).unwrap();
-            assert_eq!(path_of(&uri).as_deref(), path.map(Path::new), "{address}");
+            assert_eq!(path_of_address(address).as_deref(), path.map(Path::new), "{address}");
         }
     }
 

@@ -57,6 +57,9 @@ pub trait FolderView {
     /// The files, with those that a check only looks up.
     fn files(&self) -> &[File];
 
+    /// Whether a file mentions Karpenter. The server says nothing in another folder.
+    fn is_about_karpenter(&self) -> bool;
+
     /// The file of an open document.
     fn file_of(&self, document: &OpenDocument) -> Option<&File>;
 

@@ -17,8 +17,8 @@ mod yaml;
 pub use encoding::Encoding;
 pub use error::ReadError;
 pub use file::{
-    CodeBlock, Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, code_blocks, is_markdown,
-    is_terraform, sections,
+    CodeBlock, Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, code_blocks, here_documents,
+    is_markdown, is_terraform, sections,
 };
 pub use options::{HoldsDocument, IsManifest, ReadOptions};
 pub use yaml::YamlProblem;

@@ -38,6 +38,13 @@ pub struct SuppressionRules {
     pub without_reason: &'static Rule,
 }
 
+impl SuppressionRules {
+    /// Whether one of these rules has a name. No suppression covers their findings.
+    pub fn report(self, name: &str) -> bool {
+        [self.unknown_rule, self.unused, self.without_reason].into_iter().any(|rule| rule.name == name)
+    }
+}
+
 impl Registry {
     /// The same registry with the names of symptoms.
     #[must_use]

@@ -193,9 +193,47 @@ fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>>
     object.comments().iter().filter(is_ours).rev().map(read).collect()
 }
 
+/// The start of a comment that accepts findings, after `#` and blanks.
+pub const COMMENT_START: &str = "karpwarden: ignore[";
+
 /// Whether a comment addresses this tool.
 fn is_suppression(comment: &str) -> bool {
     comment.strip_prefix('#').unwrap_or_default().trim_start().starts_with("karpwarden:")
+}
+
+/// The list of rules in a comment that accepts findings, by its bytes in the comment: `rule, rule` in `# karpwarden: ignore[rule, rule]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptedList {
+    /// The first byte of the list.
+    pub start: usize,
+    /// The byte of the closing bracket, if there is one.
+    pub end: Option<usize>,
+}
+
+impl AcceptedList {
+    /// The list of a comment, which begins with `#`.
+    pub fn of(comment: &str) -> Option<Self> {
+        let start = comment.find("ignore[").filter(|_| is_suppression(comment))? + "ignore[".len();
+        let end = comment.get(start..)?.find(']').map(|length| start + length);
+        Some(Self { start, end })
+    }
+
+    /// The bytes of the names in a closed list.
+    pub fn names(self, comment: &str) -> Vec<Span> {
+        let list = self.end.and_then(|end| comment.get(self.start..end));
+        list.map_or_else(Vec::new, |list| name_spans(list).map(|span| span.shifted(self.start)).collect())
+    }
+}
+
+/// The bytes of the names in a list separated by commas.
+fn name_spans(list: &str) -> impl Iterator<Item = Span> {
+    let mut start = 0;
+    list.split(',').map(move |part| {
+        let name = part.trim();
+        let at = start + part.len() - part.trim_start().len();
+        start += part.len() + 1;
+        Span::new(at, at + name.len())
+    })
 }
 
 /// `# karpwarden: ignore[rule, rule] reason`. `following` is the next such comment.
@@ -216,9 +254,7 @@ fn comment<'d>(
     let rest = source.after(span.end);
     let covered = if is_alone { next_code(rest, line, following) } else { line };
     let line = Some((comment.source, covered));
-    let list = text.find("ignore[").map(|at| at + "ignore[".len());
-    let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
-    let (Some(start), Some(end)) = (list, end) else {
+    let Some(AcceptedList { start, end: Some(end) }) = AcceptedList::of(text) else {
         let message =
             "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
         let names = vec![SuppressedName {
@@ -251,18 +287,10 @@ fn next_code(rest: &str, line: usize, following: Option<CoveringComment>) -> usi
 
 /// The names in a list separated by commas, each with its place in the list.
 fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<SuppressedName<'d>> {
-    let mut names = Vec::new();
-    let mut start = 0;
-    for part in list.split(',') {
-        let name = part.trim();
-        let at = start + part.len() - part.trim_start().len();
-        let place = place(Span::new(at, at + name.len()));
-        names.push(SuppressedName {
-            place,
-            selector: RuleSelector::parse(name, registry).map_err(|error| error.to_string()),
-            is_for_others: false,
-        });
-        start += part.len() + 1;
-    }
-    names
+    let named = name_spans(list).map(|span| SuppressedName {
+        place: place(span),
+        selector: RuleSelector::parse(span.text(list), registry).map_err(|error| error.to_string()),
+        is_for_others: false,
+    });
+    named.collect()
 }

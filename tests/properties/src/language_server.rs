@@ -22,9 +22,9 @@ use karpwarden::simulate::{Choices, DeducedSettings};
 use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
-    CodeActionOrCommand, CompletionList, CompletionTextEdit, Diagnostic, DidChangeTextDocumentParams,
-    DidOpenTextDocumentParams, DocumentChanges, DocumentSymbol, Hover, OneOf, Position,
-    PublishDiagnosticsParams, Range, TextEdit, Uri, WorkspaceEdit,
+    CodeActionOrCommand, CompletionItemKind, CompletionList, CompletionTextEdit, Diagnostic,
+    DidChangeTextDocumentParams, DidOpenTextDocumentParams, DocumentChanges, DocumentSymbol, Hover, OneOf,
+    Position, PublishDiagnosticsParams, Range, TextEdit, Uri, WorkspaceEdit,
 };
 use language_server::{
     Checked, CheckedFile, FolderView, Message, Notification, OpenDocument, OpenDocuments, Received, Request,
@@ -152,6 +152,28 @@ pub fn assert_documents(text: &str) {
             assert_diagnostics(&message, &texts);
         }
     }
+}
+
+/// The texts after each choice of a completion at `^` in a document, by what is chosen. A key gets a value.
+pub fn completed(name: &str, marked: &str, value: &str) -> Vec<(String, String)> {
+    let (before, after) = marked.split_once('^').unwrap_or((marked, ""));
+    let text = format!("{before}{after}");
+    let document = json!({"uri": uri_of(name), "languageId": "yaml", "version": 1, "text": text});
+    let mut session = session(json!({"capabilities": {}}));
+    session.handle(vec![notification("textDocument/didOpen", json!({"textDocument": document}))]);
+    let line = before.matches('\n').count();
+    let character = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+    let position = json!({"line": line, "character": character});
+    let params = json!({"textDocument": {"uri": uri_of(name)}, "position": position});
+    let completions: CompletionList = as_typed(ask(&mut session, "textDocument/completion", params));
+    let chosen = completions.items.into_iter().map(|item| {
+        let Some(CompletionTextEdit::Edit(mut edit)) = item.text_edit else { panic!("{}", item.label) };
+        if item.kind == Some(CompletionItemKind::FIELD) {
+            edit.new_text += value;
+        }
+        (item.label, applied(&text, &[edit]))
+    });
+    chosen.collect()
 }
 
 /// Asks everything about a document, at some of its places. Completions replace text of the document, and ranges are within it.
@@ -418,6 +440,10 @@ impl Workspace for OpenOnly {
 impl FolderView for OpenOnly {
     fn files(&self) -> &[File] {
         &self.cluster.files
+    }
+
+    fn is_about_karpenter(&self) -> bool {
+        true
     }
 
     fn file_of(&self, document: &OpenDocument) -> Option<&File> {

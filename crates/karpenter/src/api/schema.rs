@@ -4,7 +4,7 @@ use super::pattern::FieldPattern;
 use super::relations::Relation;
 use super::stored::{DefaultValue, StoredValue};
 use crate::kind::Kind;
-use crate::release::Releases;
+use crate::release::{Release, Releases};
 
 /// Schema of the objects of a kind.
 #[derive(Debug)]
@@ -117,6 +117,36 @@ pub enum Limit {
     UniqueItems,
     /// The string is a date with a time.
     DateTime,
+}
+
+impl Limit {
+    /// The limit in a few words. Values of an enum have the releases that support them, unless all do.
+    pub fn described(self, release: Release) -> String {
+        match self {
+            Self::OneOf(words) => {
+                let own = words.iter().filter(|word| word.releases.contains(release));
+                let own: Vec<String> = own.map(EnumValue::described).collect();
+                format!("one of {}", own.join(", "))
+            }
+            Self::Pattern(pattern) => pattern.description.to_owned(),
+            Self::Minimum(bound) => format!("at least {bound}"),
+            Self::Maximum(bound) => format!("at most {bound}"),
+            Self::MinLength(bound) => format!("at least {bound} characters"),
+            Self::MaxLength(bound) => format!("at most {bound} characters"),
+            Self::MinItems(bound) => format!("at least {bound} items"),
+            Self::MaxItems(bound) => format!("at most {bound} items"),
+            Self::MaxProperties(bound) => format!("at most {bound} keys"),
+            Self::UniqueItems => "no duplicate items".to_owned(),
+            Self::DateTime => "a date with a time".to_owned(),
+        }
+    }
+}
+
+impl EnumValue {
+    fn described(&self) -> String {
+        let Self { text, releases } = self;
+        if releases.is_everywhere() { format!("`{text}`") } else { format!("`{text}` ({releases})") }
+    }
 }
 
 /// A value of an enum.

@@ -1,6 +1,8 @@
 //! Values as the API server stores them: without nulls and unknown fields, and with defaults. An update may keep a stored
 //! value that the server would refuse today.
 
+use std::fmt;
+
 use manifest::tree::Node;
 
 /// A value that the API server stores if a field is absent.
@@ -14,6 +16,32 @@ pub enum DefaultValue {
     Object(&'static [(&'static str, Self)]),
     /// A list.
     List(&'static [Self]),
+}
+
+impl DefaultValue {
+    /// Whether the value is a string or a number.
+    pub const fn is_scalar(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Int(_))
+    }
+}
+
+/// The value as YAML in one line.
+impl fmt::Display for DefaultValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => formatter.write_str(text),
+            Self::Int(number) => write!(formatter, "{number}"),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(Self::to_string).collect();
+                write!(formatter, "[{}]", items.join(", "))
+            }
+            Self::Object(members) => {
+                let members: Vec<String> =
+                    members.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                write!(formatter, "{{{}}}", members.join(", "))
+            }
+        }
+    }
 }
 
 /// A stored value: from the object or from a default.

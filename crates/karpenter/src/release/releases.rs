@@ -27,6 +27,11 @@ enum Intervals {
 }
 
 impl Releases {
+    /// Whether every known release is one of these.
+    pub fn is_everywhere(self) -> bool {
+        Release::all().all(|release| self.contains(release))
+    }
+
     /// No release.
     pub const NONE: Self = Self(Intervals::Several(&[]));
     /// Every release, also a future one.

@@ -1,19 +1,20 @@
 //! Labels of nodes, and their values.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use karpenter::api::KindSchema;
 use karpenter::instance_types::{self, TypeLabel, names};
 use karpenter::kind::Kind;
 use karpenter::known_values;
-use karpenter::labels::{
-    self, LabelField, all_well_known, refused_at_apply, refused_at_run_time, well_known,
-};
+use karpenter::labels::{self, LabelField, all_well_known, is_usable, well_known};
 use objects::node_pool::NodePool;
+use objects::object::Object;
+use scheduling::simulation::SimulationSettings;
 
 use super::suggestion::{Suggestion, SuggestionKind};
 use super::{Question, names as in_folder};
-use crate::folder::{objects, objects_of};
+use crate::folder::objects;
 use crate::workspace::FolderView;
 
 /// Labels whose values are the names of objects or instances.
@@ -32,15 +33,13 @@ pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -
         _ => None,
     });
     let release = question.release;
-    let is_allowed = |key: &&str| {
-        let refused = |field| {
-            refused_at_apply(field, key).contains(release)
-                || refused_at_run_time(field, key).contains(release)
-        };
-        well_known(key).contains(release) && field.is_none_or(|field| !refused(field))
+    let is_allowed = |key: &&str| match field {
+        Some(field) => is_usable(field, key, release),
+        None => well_known(key).contains(release),
     };
+    let of_folder = FolderLabels::new(question.folder);
     let known = all_well_known().filter(is_allowed).map(|key| {
-        let values = values(question, key);
+        let values = of_folder.values(key);
         let shown: Vec<_> = values.iter().take(SHOWN).map(|value| format!("`{}`", value.text)).collect();
         let more = if values.len() > SHOWN { ", …" } else { "" };
         let documentation =
@@ -49,9 +48,11 @@ pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -
     });
     let mut keys: Vec<Suggestion> = known.collect();
     if field.is_none() {
-        let custom = custom_labels(question.folder).into_keys().filter(|key| well_known(key).is_empty());
+        let custom = of_folder.custom().keys().filter(|key| well_known(key).is_empty());
         keys.extend(custom.map(|key| {
-            Suggestion::new(SuggestionKind::Name, key).detail("of a NodePool in this folder").ranked(0)
+            Suggestion::new(SuggestionKind::Name, key.clone())
+                .detail("of a NodePool in this folder")
+                .ranked(0)
         }));
     }
     keys
@@ -59,26 +60,60 @@ pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -
 
 /// The values of a label.
 pub(super) fn values(question: Question<'_>, key: &str) -> Vec<Suggestion> {
-    let key = labels::normalised(key);
-    if let Some(known) = known_values::of_label(key) {
-        return Suggestion::texts(known.values.iter().copied());
+    FolderLabels::new(question.folder).values(labels::normalised(key))
+}
+
+/// The labels that a folder shows. What the files say is computed once, when a label first needs it.
+struct FolderLabels<'f> {
+    folder: Option<&'f dyn FolderView>,
+    objects: OnceCell<Vec<Object<'f>>>,
+    settings: OnceCell<Option<SimulationSettings>>,
+    custom: OnceCell<BTreeMap<String, Vec<String>>>,
+}
+
+impl<'f> FolderLabels<'f> {
+    fn new(folder: Option<&'f dyn FolderView>) -> Self {
+        Self { folder, objects: OnceCell::new(), settings: OnceCell::new(), custom: OnceCell::new() }
     }
-    if key == INSTANCE_TYPE {
-        return instance_types();
+
+    fn objects(&self) -> &[Object<'f>] {
+        self.objects.get_or_init(|| self.folder.map(objects).unwrap_or_default())
     }
-    if TypeLabel::of_key(key).is_some() {
-        return Suggestion::texts(names::values(key).iter().copied());
-    }
-    match key {
-        labels::ZONE | labels::ZONE_ID | REGION => places(question.folder, key),
-        labels::NODEPOOL => in_folder::of_kind(question.folder, Kind::NODE_POOL.group, Kind::NODE_POOL.name),
-        labels::NODE_CLASS => {
-            in_folder::of_kind(question.folder, Kind::NODE_CLASS.group, Kind::NODE_CLASS.name)
+
+    fn values(&self, key: &str) -> Vec<Suggestion> {
+        if let Some(known) = known_values::of_label(key) {
+            return Suggestion::texts(known.values.iter().copied());
         }
-        _ => {
-            let values = custom_labels(question.folder).remove(key).unwrap_or_default();
-            Suggestion::texts(values)
+        if key == INSTANCE_TYPE {
+            return instance_types();
         }
+        if TypeLabel::of_key(key).is_some() {
+            return Suggestion::texts(names::values(key).iter().copied());
+        }
+        match key {
+            labels::ZONE | labels::ZONE_ID | REGION => self.places(key),
+            labels::NODEPOOL => in_folder::of_kind(self.objects(), Kind::NODE_POOL),
+            labels::NODE_CLASS => in_folder::of_kind(self.objects(), Kind::NODE_CLASS),
+            _ => Suggestion::texts(self.custom().get(key).cloned().unwrap_or_default()),
+        }
+    }
+
+    /// The zones, their IDs or the region of the folder.
+    fn places(&self, key: &str) -> Vec<Suggestion> {
+        let computed = || self.folder.map(|folder| folder.simulation_settings(self.objects()));
+        let Some(settings) = self.settings.get_or_init(computed) else { return Vec::new() };
+        let zones = || settings.zones.iter();
+        let values: Vec<String> = match key {
+            REGION => vec![settings.region.clone()],
+            labels::ZONE_ID => zones().map(|zone| zone.id.clone()).collect(),
+            _ => zones().map(|zone| zone.name.clone()).collect(),
+        };
+        Suggestion::texts(values.into_iter().filter(|value| !value.is_empty()))
+    }
+
+    /// The labels of the NodePools in the folder, with the values that they may have.
+    fn custom(&self) -> &BTreeMap<String, Vec<String>> {
+        self.custom.get_or_init(|| custom_labels(self.objects()))
     }
 }
 
@@ -101,24 +136,10 @@ fn instance_types() -> Vec<Suggestion> {
     all
 }
 
-/// The zones, their IDs or the region of the folder.
-fn places(folder: Option<&dyn FolderView>, key: &str) -> Vec<Suggestion> {
-    let Some(folder) = folder else { return Vec::new() };
-    let settings = folder.simulation_settings(&objects(folder));
-    let values = match key {
-        REGION => vec![settings.region],
-        labels::ZONE_ID => settings.zones.into_iter().map(|zone| zone.id).collect(),
-        _ => settings.zones.into_iter().map(|zone| zone.name).collect(),
-    };
-    Suggestion::texts(values.into_iter().filter(|value: &String| !value.is_empty()))
-}
-
-/// The labels of the NodePools in the folder, with the values that they may have.
-fn custom_labels(folder: Option<&dyn FolderView>) -> BTreeMap<String, Vec<String>> {
+/// The labels of the NodePools among objects, with the values that they may have.
+fn custom_labels(objects: &[Object<'_>]) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for pool in
-        objects_of(folder, Kind::NODE_POOL.group, Kind::NODE_POOL.name).into_iter().filter_map(NodePool::of)
-    {
+    for pool in objects.iter().filter_map(|object| NodePool::of(*object)) {
         let mut add = |key: &str, value: Option<&str>| {
             let values = all.entry(key.to_owned()).or_default();
             let is_new = |value: &&str| !values.iter().any(|known| known == value);

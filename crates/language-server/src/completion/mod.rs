@@ -79,22 +79,32 @@ impl Vocabulary<'_> {
 /// The completions at a place.
 pub(crate) fn at(question: Question<'_>) -> CompletionList {
     let text = question.text.text();
-    let outline = Outline::at(text, question.byte);
-    let Some(place) = outline.place(text, question.byte) else { return CompletionList::default() };
+    let is_settings = question.name.rsplit(['/', '\\']).next() == Some(CONFIG_FILE);
+    // A folder that is not read yet may be about Karpenter.
+    if !is_settings && question.folder.is_some_and(|folder| !folder.is_about_karpenter()) {
+        return CompletionList::default();
+    }
+    let outline = Outline::of_file(question.name, text, question.byte);
+    let place = outline.as_ref().and_then(|outline| outline.place(text, question.byte));
+    let Some(place) = place else { return CompletionList::default() };
     if place.spot == Spot::Comment {
         let (replaced, suggestions) = suppressions::at(question, place.word);
         let form = InsertionForm { place: &place, replaced, is_item: false, is_json: false };
         return list(suggestions, &form, question);
     }
     let object = place.object();
-    let vocabulary = if question.name.rsplit(['/', '\\']).next() == Some(CONFIG_FILE) {
+    let path = place.outline.path(text, place.nearest(), object.root);
+    let vocabulary = if is_settings {
         Vocabulary::Settings(question.registry)
     } else if let Some(words) = chart::ChartWords::of(question, &place) {
         Vocabulary::ChartValues(words)
     } else {
-        Vocabulary::Object(object::ObjectWords { question, place: &place, object })
+        let words = object::ObjectWords { question, place: &place, object };
+        if !words.is_object(&path) {
+            return CompletionList::default();
+        }
+        Vocabulary::Object(words)
     };
-    let path = outline.path(text, place.nearest(), object.root);
     let (is_item, suggestions) = suggestions(&vocabulary, &place, path);
     let is_json = is_json(question.name);
     let form = InsertionForm { place: &place, replaced: place.word, is_item, is_json };

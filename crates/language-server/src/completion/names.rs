@@ -6,33 +6,30 @@ use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
+use objects::object::Object;
 
 use super::suggestion::{Suggestion, SuggestionKind};
-use crate::folder::objects_of;
-use crate::workspace::FolderView;
 
-/// The names of the objects of a kind.
-pub(super) fn of_kind(folder: Option<&dyn FolderView>, group: &str, kind: &str) -> Vec<Suggestion> {
-    let objects = objects_of(folder, group, kind);
-    let names: BTreeSet<&str> =
-        objects.iter().map(|object| object.name()).filter(|name| !name.is_empty()).collect();
-    named(names, kind)
+/// The names of the objects of a kind, in whatever version.
+pub(super) fn of_kind(objects: &[Object<'_>], kind: Kind) -> Vec<Suggestion> {
+    let own = objects.iter().filter(|object| object.kind() == kind.name && object.group() == kind.group);
+    named(own.map(|object| object.name()).filter(|name| !name.is_empty()).collect(), kind.name)
 }
 
 /// The keys of the taints of the NodePools.
-pub(super) fn taint_keys(folder: Option<&dyn FolderView>) -> Vec<Suggestion> {
-    named(taints(folder).into_iter().map(|(key, _)| key).collect(), "taint of a NodePool")
+pub(super) fn taint_keys(objects: &[Object<'_>]) -> Vec<Suggestion> {
+    named(taints(objects).into_iter().map(|(key, _)| key).collect(), "taint of a NodePool")
 }
 
 /// The values of the taints with a key.
-pub(super) fn taint_values(folder: Option<&dyn FolderView>, key: &str) -> Vec<Suggestion> {
-    let own = taints(folder).into_iter().filter(|(known, _)| *known == key);
+pub(super) fn taint_values(objects: &[Object<'_>], key: &str) -> Vec<Suggestion> {
+    let own = taints(objects).into_iter().filter(|(known, _)| *known == key);
     named(own.map(|(_, value)| value).filter(|value| !value.is_empty()).collect(), "taint of a NodePool")
 }
 
-fn taints(folder: Option<&dyn FolderView>) -> Vec<(&str, &str)> {
-    let pools = objects_of(folder, Kind::NODE_POOL.group, Kind::NODE_POOL.name).into_iter();
-    let items = pools.filter_map(NodePool::of).flat_map(|pool| pool.taints(TaintField::Taints));
+fn taints<'d>(objects: &[Object<'d>]) -> Vec<(&'d str, &'d str)> {
+    let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+    let items = pools.flat_map(|pool| pool.taints(TaintField::Taints));
     items
         .filter_map(|item| Some((item.key()?, item.value_node().and_then(Node::as_str).unwrap_or_default())))
         .collect()

@@ -7,18 +7,37 @@ use karpenter::api::stored::DefaultValue;
 use karpenter::api::{ALIAS_FAMILIES, FieldSchema, Limit, Schema, SchemaType};
 use karpenter::instance_types::EXTENDED_RESOURCES;
 
-use super::slots::{SLOTS, SlotPart, WordSource};
+use super::slots::{SlotPart, WordSource, source_at};
 use super::suggestion::{Suggestion, SuggestionKind, ValueShape};
 use super::{Question, labels, names};
+use crate::folder::objects;
 use crate::outline::{EntryStep, ObjectOutline, OutlinePlace};
-use crate::schema::{self, ends_with, spelled, table_of};
+use crate::schema::{self, spelled, table_of};
 
-/// The keys of every object of the API, in their order.
+/// The keys of an object of the API, in their order.
 const TOP: [(&str, ValueShape); 4] = [
     ("apiVersion", ValueShape::Scalar),
     ("kind", ValueShape::Scalar),
     ("metadata", ValueShape::Object),
     ("spec", ValueShape::Object),
+];
+
+/// The kinds beside Karpenter's own that are known to have a `spec`.
+const WITH_SPEC: [&str; 14] = [
+    "CronJob",
+    "DaemonSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "Job",
+    "Node",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Pod",
+    "PodDisruptionBudget",
+    "ReplicaSet",
+    "ReplicationController",
+    "Service",
+    "StatefulSet",
 ];
 
 /// The keys of `metadata` that people write.
@@ -28,6 +47,9 @@ const METADATA: [(&str, ValueShape); 4] = [
     ("labels", ValueShape::Object),
     ("annotations", ValueShape::Object),
 ];
+
+/// The resources that nodes have and containers request.
+const RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 /// The words of an object.
 pub(super) struct ObjectWords<'q> {
@@ -43,8 +65,11 @@ impl ObjectWords<'_> {
             all.map(|(rank, (name, shape))| Suggestion::key(*name, *shape).ranked(rank)).collect()
         };
         match path {
-            [] if self.is_object() => return named(&TOP),
-            [] => return Vec::new(),
+            [] => {
+                let mut keys = named(&TOP);
+                keys.retain(|key| key.text != "spec" || self.may_have_spec());
+                return keys;
+            }
             [EntryStep::Key("metadata")] if !self.object.kind.is_empty() => {
                 let mut keys = named(&METADATA);
                 // Karpenter's own objects belong to no namespace.
@@ -78,10 +103,22 @@ impl ObjectWords<'_> {
         place.map_or_else(Vec::new, |place| self.schema_values(place.schema, place.field))
     }
 
-    /// Whether the document is an object of the Kubernetes API, or may become one.
-    fn is_object(&self) -> bool {
-        let is_known = |key: &&str| TOP.iter().any(|(known, _)| known == key) || *key == "status";
-        table_of(self.object).is_some() || self.place.present().iter().all(is_known)
+    /// Whether a place is in an object of the Kubernetes API, or at the top of a document that may become one.
+    pub(super) fn is_object(&self, path: &[EntryStep<'_>]) -> bool {
+        let OutlinePlace { outline, text, entry, .. } = *self.place;
+        let has = |key| outline.member(text, self.object.root, key).is_some();
+        if has("apiVersion") && has("kind") {
+            return true;
+        }
+        let is_known = |key: &str| TOP.iter().any(|(known, _)| *known == key) || key == "status";
+        let mut others = outline.children(self.object.root).filter(|(id, _)| Some(*id) != entry);
+        others.all(|(_, entry)| entry.key.is_some_and(|key| is_known(key.text(text))))
+            && (path.len() <= 1 || has("apiVersion") || has("kind"))
+    }
+
+    fn may_have_spec(&self) -> bool {
+        let kind = self.object.kind;
+        kind.is_empty() || table_of(self.object).is_some() || WITH_SPEC.contains(&kind)
     }
 
     fn schema_at(&self, path: &[EntryStep<'_>]) -> Option<&'static Schema> {
@@ -100,8 +137,8 @@ impl ObjectWords<'_> {
         };
         let required = if field.required { ", required" } else { "" };
         let default = field.default.filter(|(_, releases)| releases.contains(release));
-        let default =
-            default.and_then(|(value, _)| scalar(&value)).map(|value| format!(", default `{value}`"));
+        let default = default.filter(|(value, _)| value.is_scalar());
+        let default = default.map(|(value, _)| format!(", default `{value}`"));
         let detail = format!(
             "{}{required}{}",
             field.schema.shape.name().replace('`', ""),
@@ -137,7 +174,8 @@ impl ObjectWords<'_> {
         }
         let default =
             field.and_then(|field| field.default).filter(|(_, releases)| releases.contains(release));
-        if let Some((value, text)) = default.and_then(|(value, _)| Some((value, scalar(&value)?))) {
+        if let Some((value, _)) = default.filter(|(value, _)| value.is_scalar()) {
+            let text = value.to_string();
             let known = values.iter_mut().find(|known| known.text == text);
             if let Some(known) = known {
                 "the default".clone_into(&mut known.detail);
@@ -168,20 +206,20 @@ impl ObjectWords<'_> {
         let version = self.object.api_version;
         let release = self.question.release;
         let served = SERVED_KINDS.iter().filter(|served| served.releases.contains(release));
-        let own = served.filter(|served| {
-            version.split_once('/').map_or(served.instead.is_none(), |(group, version)| {
-                served.group == group && served.version == version
-            })
+        let own = served.filter(|served| match version.split_once('/') {
+            Some((group, version)) => served.group == group && served.version == version,
+            // A version without a group is of Kubernetes' core.
+            None => version.is_empty() && served.instead.is_none(),
         });
         Suggestion::texts(own.map(|served| served.kind))
     }
 
     fn slot_words(&self, part: SlotPart, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
-        let slot = SLOTS.iter().find(|slot| slot.part == part && ends_with(path, slot.path));
-        let Some(slot) = slot else { return Vec::new() };
+        let Some(source) = source_at(part, self.object.kind, path) else { return Vec::new() };
         let question = self.question;
         let beside = |steps: usize| self.scalar_beside(path, steps, "key");
-        let suggestions = match slot.source {
+        let in_folder = || question.folder.map(objects).unwrap_or_default();
+        let suggestions = match source {
             WordSource::Words(words) => Suggestion::texts(words.iter().copied()),
             WordSource::NodeLabels => labels::keys(question, table_of(self.object)),
             WordSource::ValuesOfKeyBeside => labels::values(question, beside(2)),
@@ -189,17 +227,19 @@ impl ObjectWords<'_> {
                 Some(EntryStep::Key(key)) => labels::values(question, key),
                 _ => Vec::new(),
             },
-            WordSource::TaintKeys => names::taint_keys(question.folder),
-            WordSource::TaintValues => names::taint_values(question.folder, beside(1)),
-            WordSource::NamesOf(group, kind) => names::of_kind(question.folder, group, kind),
+            WordSource::TaintKeys => names::taint_keys(&in_folder()),
+            WordSource::TaintValues => names::taint_values(&in_folder(), beside(1)),
+            WordSource::NamesOf(kind) => names::of_kind(&in_folder(), kind),
             WordSource::AmiAliases => {
                 let families =
                     ALIAS_FAMILIES.iter().filter(|family| family.releases.contains(question.release));
                 Suggestion::texts(families.map(|family| format!("{}@latest", family.text)))
             }
-            WordSource::Resources => {
-                let own = ["cpu", "memory", "ephemeral-storage", "pods"];
-                Suggestion::texts(own.into_iter().chain(EXTENDED_RESOURCES))
+            WordSource::NodeResources => {
+                Suggestion::texts(RESOURCES.into_iter().chain(["pods"]).chain(EXTENDED_RESOURCES))
+            }
+            WordSource::ContainerResources => {
+                Suggestion::texts(RESOURCES.into_iter().chain(EXTENDED_RESOURCES))
             }
             WordSource::ExtendedResources => Suggestion::texts(EXTENDED_RESOURCES),
         };
@@ -220,14 +260,5 @@ impl ObjectWords<'_> {
             holder = holder.and_then(|id| outline.entry(id)?.parent);
         }
         outline.scalar(text, holder, key)
-    }
-}
-
-/// A default that is a scalar, as text.
-fn scalar(value: &DefaultValue) -> Option<String> {
-    match value {
-        DefaultValue::Text(text) => Some((*text).to_owned()),
-        DefaultValue::Int(number) => Some(number.to_string()),
-        DefaultValue::Object(_) | DefaultValue::List(_) => None,
     }
 }

@@ -26,6 +26,8 @@ spec:
 const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n";
 const STORAGE: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\n";
 
+const NOTHING: [&str; 0] = [];
+
 /// What the server offers at `^`, and the text after the choice of an offer.
 struct Completed {
     text: String,
@@ -54,10 +56,15 @@ fn complete_in(name: &str, marked: &str, release: &str) -> Completed {
     let release = Release::parse(release).unwrap();
     let folder =
         TextFolder::of(&[("pool.yaml", POOL), ("class.yaml", CLASS), ("storage.yaml", STORAGE)], release);
+    complete_with(&folder, name, marked)
+}
+
+fn complete_with(folder: &TextFolder, name: &str, marked: &str) -> Completed {
+    let release = folder.release_for(None);
     let byte = marked.find('^').unwrap();
     let text = marked.replacen('^', "", 1);
     let lined = LinedText::of(&text, PositionUnit::Utf16);
-    let question = Question { text: &lined, byte, name, folder: Some(&folder), release, registry: &REGISTRY };
+    let question = Question { text: &lined, byte, name, folder: Some(folder), release, registry: &REGISTRY };
     Completed { list: at(question), text }
 }
 
@@ -201,7 +208,9 @@ fn offers_aliases_and_families_of_images() {
 #[test]
 fn offers_the_start_of_an_object() {
     assert_eq!(complete("^").labels(), ["apiVersion", "kind", "metadata", "spec"]);
-    assert_eq!(complete("foo: 1\n^").labels(), <[&str; 0]>::default());
+    assert_eq!(complete("apiVersion: v1\nkind: ConfigMap\n^").labels(), ["metadata"]);
+    assert_eq!(complete("apiVersion: apps/v1\nkind: Deployment\n^").labels(), ["metadata", "spec"]);
+    assert_eq!(complete("apiVersion: v1\nkind: ^").labels(), NOTHING);
     assert_eq!(complete("kind: NodePool\napiVersion: ^").labels(), ["karpenter.sh/v1"]);
     assert_eq!(complete("apiVersion: karpenter.sh/v1\nkind: ^").labels(), ["NodePool", "NodeClaim"]);
     let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: ^";
@@ -269,6 +278,7 @@ fn offers_rules_in_comments() {
     assert_eq!(second.chosen("some-rule"), "# karpwarden: ignore[a, some-rule\n");
     assert_eq!(complete("# kar^\n").chosen("karpwarden: ignore["), "# karpwarden: ignore[\n");
     assert!(complete("# other^\n").labels().is_empty());
+    assert!(complete("## karpwarden: ignore[^\n").labels().is_empty(), "no such comment accepts anything");
     assert!(complete("# karpwarden: ignore[a] because^\n").labels().is_empty());
 }
 
@@ -283,4 +293,85 @@ fn offers_nothing_where_nothing_fits() {
     ] {
         assert!(complete(&marked).labels().is_empty(), "{marked}: {:?}", complete(&marked).labels());
     }
+}
+
+/// The labels at a place of an object of Kubernetes.
+fn offered(version: &str, kind: &str, rest: &str) -> String {
+    complete(&format!("apiVersion: {version}\nkind: {kind}\n{rest}")).labels().join(" ")
+}
+
+#[test]
+fn offers_the_resources_that_the_object_has() {
+    let container = "spec:\n  containers:\n    - resources:\n        requests:\n          ^\n";
+    let requests = offered("v1", "Pod", container);
+    assert!(requests.starts_with("cpu memory ephemeral-storage nvidia.com/gpu"), "{requests}");
+    assert!(!requests.split(' ').any(|word| word == "pods"), "{requests}");
+    assert!(offered("karpenter.sh/v1", "NodePool", "spec:\n  limits:\n    ^\n").contains(" pods "));
+    let claim = "spec:\n  resources:\n    requests:\n      ^\n";
+    assert_eq!(offered("v1", "PersistentVolumeClaim", claim), "storage");
+    let of_set =
+        claim.replace('\n', "\n      ").replace("spec:", "spec:\n  volumeClaimTemplates:\n    - spec:");
+    assert_eq!(offered("apps/v1", "StatefulSet", &of_set), "storage");
+    assert_eq!(offered("v1", "PersistentVolume", "spec:\n  capacity:\n    ^\n"), "storage");
+    let overlay = offered("karpenter.sh/v1alpha1", "NodeOverlay", "spec:\n  capacity:\n    ^\n");
+    assert!(overlay.starts_with("nvidia.com/gpu"), "{overlay}");
+    assert_eq!(offered("example.com/v1", "Machine", "spec:\n  limits:\n    ^\n"), "");
+}
+
+#[test]
+fn offers_the_annotation_against_disruption_where_karpenter_reads_it() {
+    let (accept, keep) = ("karpwarden/ignore", "karpenter.sh/do-not-disrupt");
+    let own = "metadata:\n  annotations:\n    ^\n";
+    for (version, kind, expected) in [
+        ("v1", "Pod", format!("{keep} {accept}")),
+        ("v1", "Node", format!("{keep} {accept}")),
+        ("apps/v1", "Deployment", accept.to_owned()),
+        ("karpenter.sh/v1", "NodePool", accept.to_owned()),
+        ("storage.k8s.io/v1", "StorageClass", accept.to_owned()),
+    ] {
+        assert_eq!(offered(version, kind, own), expected, "{kind}");
+    }
+    let of_template = "spec:\n  template:\n    metadata:\n      annotations:\n        ^\n";
+    assert_eq!(offered("karpenter.sh/v1", "NodePool", of_template), keep);
+    assert_eq!(offered("apps/v1", "Deployment", of_template), keep);
+    assert_eq!(offered("apps/v1", "DaemonSet", of_template), "");
+}
+
+#[test]
+fn offers_nothing_in_documents_that_are_no_objects() {
+    for marked in [
+        "foo: 1\n^",
+        "services:\n  web:\n    nodeSelector:\n      ^\n",
+        "jobs:\n  build:\n    resources:\n      limits:\n        ^\n",
+        "spec:\n  nodeSelector:\n    ^\n",
+        "apiVersion: v2\nname: chart\nnodeSelector:\n  ^\n",
+    ] {
+        assert_eq!(complete(marked).labels(), NOTHING, "{marked}");
+    }
+    let unrelated = TextFolder::of(&[("a.yaml", STORAGE)], Release::NEWEST);
+    let pod = "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    ^\n";
+    for (name, marked) in [("a.yaml", pod), ("a.yaml", "^"), ("a.yaml", "# karp^\n")] {
+        assert_eq!(complete_with(&unrelated, name, marked).labels(), NOTHING, "{marked}");
+    }
+    assert!(!complete_with(&unrelated, "karpwarden.yaml", "^").labels().is_empty());
+}
+
+#[test]
+fn offers_in_a_configuration_of_terraform_only_what_its_here_documents_may_have() {
+    let offered = |marked: &str| complete_in("main.tf", marked, "1.14").labels().join(" ");
+    assert_eq!(offered("^"), "");
+    assert_eq!(offered("resource \"a\" \"b\" {\n  ^\n}\n"), "");
+    let pool = "  apiVersion: karpenter.sh/v1\n  kind: NodePool\n  spec:\n    disruption:\n      ^\n";
+    let yaml = |body: &str| format!("resource \"a\" \"b\" {{\n  yaml_body = <<-EOT\n{body}  EOT\n}}\n");
+    assert_eq!(offered(&yaml(pool)), "consolidateAfter budgets consolidationPolicy");
+    assert_eq!(offered(&yaml("  ^\n")), "apiVersion kind metadata spec");
+    assert_eq!(offered(&yaml(&pool.replace('^', "")).replace("\n}\n", "\n  ^\n}\n")), "");
+}
+
+#[test]
+fn asks_the_folder_once_for_all_labels() {
+    let folder = TextFolder::of(&[("pool.yaml", POOL)], Release::NEWEST);
+    let pod = "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    ^\n";
+    assert!(complete_with(&folder, "a.yaml", pod).labels().len() > 10);
+    assert_eq!(folder.simulations.get(), 1);
 }

@@ -1,9 +1,7 @@
 //! The meaning of a field, its type, its default and its limits.
 
 use karpenter::api::meaning::meaning;
-use karpenter::api::stored::DefaultValue;
-use karpenter::api::{Constraint, Limit};
-use karpenter::release::{Release, Releases};
+use karpenter::release::Release;
 
 use crate::outline::EntryStep;
 use crate::schema::{SchemaPlace, spelled};
@@ -17,56 +15,16 @@ pub(super) fn described(path: &[EntryStep<'_>], place: SchemaPlace, release: Rel
         vec![format!("**`{spelling}`**: {}{required}\n", place.schema.shape.name()), format!("{meant}\n")];
     if let Some(field) = place.field {
         let default = field.default.filter(|(_, releases)| releases.contains(release));
-        lines.extend(default.map(|(value, _)| format!("- default: `{}`", json(&value))));
-        if !is_everywhere(field.releases) {
+        lines.extend(default.map(|(value, _)| format!("- default: `{}`", value)));
+        if !field.releases.is_everywhere() {
             let lacking =
                 if field.releases.contains(release) { String::new() } else { format!(", not in {release}") };
             lines.push(format!("- {}{lacking}", field.releases));
         }
     }
     let own = place.schema.constraints.iter().filter(|one| one.releases.contains(release));
-    lines.extend(own.map(|one| format!("- {}", limit(one, release))));
+    lines.extend(own.map(|one| format!("- {}", one.limit.described(release))));
     Some(lines.join("\n") + "\n")
-}
-
-fn is_everywhere(releases: Releases) -> bool {
-    Release::all().all(|release| releases.contains(release))
-}
-
-fn limit(constraint: &Constraint, release: Release) -> String {
-    match constraint.limit {
-        Limit::OneOf(words) => {
-            let own = words.iter().filter(|word| word.releases.contains(release));
-            let word = |since: Releases, text: &str| {
-                if is_everywhere(since) { format!("`{text}`") } else { format!("`{text}` ({since})") }
-            };
-            let own: Vec<String> = own.map(|one| word(one.releases, one.text)).collect();
-            format!("one of {}", own.join(", "))
-        }
-        Limit::Pattern(pattern) => pattern.description.to_owned(),
-        Limit::Minimum(bound) => format!("at least {bound}"),
-        Limit::Maximum(bound) => format!("at most {bound}"),
-        Limit::MinLength(bound) => format!("at least {bound} characters"),
-        Limit::MaxLength(bound) => format!("at most {bound} characters"),
-        Limit::MinItems(bound) => format!("at least {bound} items"),
-        Limit::MaxItems(bound) => format!("at most {bound} items"),
-        Limit::MaxProperties(bound) => format!("at most {bound} keys"),
-        Limit::UniqueItems => "items that differ".to_owned(),
-        Limit::DateTime => "a date with a time".to_owned(),
-    }
-}
-
-fn json(value: &DefaultValue) -> String {
-    let all = |values: Vec<String>| values.join(", ");
-    match value {
-        DefaultValue::Text(text) => (*text).to_owned(),
-        DefaultValue::Int(number) => number.to_string(),
-        DefaultValue::List(items) => format!("[{}]", all(items.iter().map(json).collect())),
-        DefaultValue::Object(members) => {
-            let member = |(key, value): &(&str, DefaultValue)| format!("{key}: {}", json(value));
-            format!("{{{}}}", all(members.iter().map(member).collect()))
-        }
-    }
 }
 
 #[cfg(test)]

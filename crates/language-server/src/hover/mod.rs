@@ -77,9 +77,10 @@ fn explain(question: &HoverQuestion<'_>) -> Explained {
     let file = File::read(question.document.uri.as_str(), text, READ_OPTIONS);
     let effect = HoveredField::at(&file, byte);
     let mut explained = Explained { parts: Vec::new(), span: effect.as_ref().map(|effect| effect.span) };
-    let outline = Outline::at(text, byte);
-    let place = outline.place(text, byte).filter(|place| matches!(place.spot, Spot::Key | Spot::Value));
-    if let Some(place) = place {
+    let outline = Outline::of_file(&question.document.name(), text, byte);
+    let place = outline.as_ref().and_then(|outline| outline.place(text, byte));
+    if let Some(place) = place.filter(|place| matches!(place.spot, Spot::Key | Spot::Value)) {
+        let outline = place.outline;
         let object = place.object();
         let path = outline.path(text, place.nearest(), object.root);
         let entry = place.entry.and_then(|id| outline.entry(id));

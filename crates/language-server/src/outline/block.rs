@@ -155,7 +155,7 @@ impl Reader<'_> {
             self.open.pop();
         }
         let parent = self.open.last().copied();
-        let id = self.outline.add(Entry { parent, key, colon, value, span, column, is_flow: false });
+        let id = self.outline.add(Entry { colon, column, ..Entry::new(parent, key, value, span) });
         self.outline.extend(id, span.end);
         self.open.push(id);
         id

@@ -132,7 +132,7 @@ impl Flow<'_, '_> {
     fn add(&mut self, key: Option<Span>, value: Span, start: usize) -> EntryId {
         let parent = self.open.last().and_then(|open| open.owner);
         let span = Span::new(start, key.unwrap_or(value).end.max(value.end));
-        let id = self.outline.add(Entry { parent, key, colon: None, value, span, column: 0, is_flow: true });
+        let id = self.outline.add(Entry { is_flow: true, ..Entry::new(parent, key, value, span) });
         self.member = Some(id);
         id
     }

@@ -17,6 +17,7 @@ mod tests;
 
 use ids::{IdVec, ids};
 use manifest::source::Span;
+use manifest::{here_documents, is_terraform};
 
 pub(crate) use place::{EntryStep, ObjectOutline, OutlinePlace, Spot};
 
@@ -29,6 +30,8 @@ ids! {
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     entries: IdVec<EntryId, Entry>,
+    /// The entries at the top.
+    top: Children,
     /// The text of the document.
     pub(crate) span: Span,
     /// The comments, from `#` to the end of the line.
@@ -37,6 +40,9 @@ pub(crate) struct Outline {
     scripts: Vec<Span>,
     /// Collections in brackets, an outer one before those within.
     collections: Vec<Collection>,
+    /// The number of entries that were looked at.
+    #[cfg(test)]
+    visits: std::cell::Cell<usize>,
 }
 
 /// A key with its value, or an item of a list.
@@ -55,6 +61,37 @@ pub(crate) struct Entry {
     /// The column of the key or the dash, from 0; in a collection in brackets the column of the line's structure does not count.
     column: usize,
     is_flow: bool,
+    /// The position among the items of its list.
+    index: usize,
+    below: Children,
+    /// The next entry with the same parent.
+    next: Option<EntryId>,
+}
+
+impl Entry {
+    fn new(parent: Option<EntryId>, key: Option<Span>, value: Span, span: Span) -> Self {
+        Self {
+            parent,
+            key,
+            colon: None,
+            value,
+            span,
+            column: 0,
+            is_flow: false,
+            index: 0,
+            below: Children::default(),
+            next: None,
+        }
+    }
+}
+
+/// The entries that one entry holds, or the top of the document.
+#[derive(Clone, Copy, Debug, Default)]
+struct Children {
+    first: Option<EntryId>,
+    last: Option<EntryId>,
+    /// The number of items of a list.
+    items: usize,
 }
 
 /// A collection in brackets.
@@ -73,20 +110,41 @@ impl Outline {
     }
 
     /// The outline of the document at a byte of a text.
+    #[cfg(test)]
     pub(crate) fn at(text: &str, byte: usize) -> Self {
-        let spans = block::documents(text);
-        let span = spans.iter().rev().find(|span| span.start <= byte).or(spans.first());
-        span.map_or_else(Self::default, |span| block::read(text, *span))
+        Self::within(text, Span::new(0, text.len()), byte)
+    }
+
+    /// The outline of the document at a byte of a file. A configuration of Terraform has documents only in its here-documents.
+    pub(crate) fn of_file(name: &str, text: &str, byte: usize) -> Option<Self> {
+        let part = if is_terraform(name) {
+            here_documents(text).into_iter().find(|body| body.start <= byte && byte < body.end)?
+        } else {
+            Span::new(0, text.len())
+        };
+        Some(Self::within(text, part, byte))
+    }
+
+    /// The outline of the document at a byte of a part of a text.
+    fn within(text: &str, part: Span, byte: usize) -> Self {
+        let spans = block::documents(part.text(text)).into_iter().map(|span| span.shifted(part.start));
+        let before = spans.take_while(|span| span.start <= byte.max(part.start));
+        before.last().map_or_else(Self::default, |span| block::read(text, span))
     }
 
     /// An entry.
     pub(crate) fn entry(&self, id: EntryId) -> Option<&Entry> {
+        #[cfg(test)]
+        self.visits.set(self.visits.get() + 1);
         self.entries.get(id)
     }
 
     /// The entries below an entry, or at the top of the document.
     pub(crate) fn children(&self, parent: Option<EntryId>) -> impl Iterator<Item = (EntryId, &Entry)> {
-        self.entries.enumerate().filter(move |(_, entry)| entry.parent == parent)
+        let children = parent.map_or(Some(self.top), |id| self.entry(id).map(|entry| entry.below));
+        let first = children.and_then(|children| children.first);
+        let with_entry = |id: EntryId| self.entry(id).map(|entry| (id, entry));
+        std::iter::successors(first.and_then(with_entry), move |(_, entry)| with_entry(entry.next?))
     }
 
     /// The entry under a key below an entry, or at the top of the document.
@@ -99,15 +157,6 @@ impl Outline {
     pub(crate) fn scalar<'t>(&self, text: &'t str, parent: Option<EntryId>, key: &str) -> &'t str {
         let member = self.member(text, parent, key).and_then(|id| self.entry(id));
         member.map_or("", |entry| entry.value.text(text))
-    }
-
-    /// The position of an item among the items of its list.
-    fn index(&self, id: EntryId) -> usize {
-        let Some(entry) = self.entry(id) else { return 0 };
-        self.children(entry.parent)
-            .take_while(|(other, _)| *other != id)
-            .filter(|(_, one)| one.key.is_none())
-            .count()
     }
 
     /// The text of the document without the lines of keys whose colon is not typed yet, which no parser takes.
@@ -147,8 +196,25 @@ impl Outline {
         self.entries.iter().map(|entry| entry.span)
     }
 
+    /// Adds an entry as the last one of its parent.
     fn add(&mut self, entry: Entry) -> EntryId {
-        self.entries.push(entry)
+        let id = self.entries.push(entry);
+        let siblings = match entry.parent {
+            Some(parent) => self.entries.get_mut(parent).map(|parent| &mut parent.below),
+            None => Some(&mut self.top),
+        };
+        let Some(siblings) = siblings else { return id };
+        let index = siblings.items;
+        siblings.items += usize::from(entry.key.is_none());
+        siblings.first.get_or_insert(id);
+        let before = siblings.last.replace(id);
+        if let Some(before) = before.and_then(|id| self.entries.get_mut(id)) {
+            before.next = Some(id);
+        }
+        if let Some(own) = self.entries.get_mut(id) {
+            own.index = index;
+        }
+        id
     }
 
     /// Extends the span of an entry, and of the entries around it, to a byte.

@@ -105,12 +105,9 @@ impl Outline {
         at: usize,
     ) -> Option<OutlinePlace<'o, 't>> {
         let place = OutlinePlace { entry: Some(id), holder: entry.parent, column: entry.column, ..place };
-        let key = entry.key.filter(|key| entry.colon.map_or(at <= key.end, |colon| at <= colon));
-        if let Some(key) = key {
-            return Some(OutlinePlace { spot: Spot::Key, word: key, ..place });
-        }
-        if entry.key.is_some() && entry.colon.is_none() {
-            return None;
+        if let Some(key) = entry.key.filter(|_| entry.colon.is_none_or(|colon| at <= colon)) {
+            let is_within = key.start <= at && at <= key.end;
+            return is_within.then_some(OutlinePlace { spot: Spot::Key, word: key, ..place });
         }
         if entry.key.is_none() && at <= entry.span.start && !entry.is_flow {
             return None;
@@ -147,10 +144,10 @@ impl Outline {
     ) -> Vec<EntryStep<'t>> {
         let mut path = Vec::new();
         let mut next = id.filter(|id| Some(*id) != root);
-        while let Some((id, entry)) = next.and_then(|id| Some((id, self.entry(id)?))) {
+        while let Some(entry) = next.and_then(|id| self.entry(id)) {
             path.push(match entry.key {
                 Some(key) => EntryStep::Key(key.text(text)),
-                None => EntryStep::Item(self.index(id)),
+                None => EntryStep::Item(entry.index),
             });
             next = entry.parent.filter(|parent| Some(*parent) != root);
         }

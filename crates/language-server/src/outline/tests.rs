@@ -39,6 +39,31 @@ fn finds_keys_and_values_of_a_block() {
 }
 
 #[test]
+fn a_place_at_a_key_or_a_value_is_within_it() {
+    for marked in ["weight ^: 1\n", "\"weight\"^: 1\n", "^\"weight\": 1\n", "{\"a\" ^: 1}", "{^\"a\": 1}"] {
+        assert_eq!(at(marked), None, "{marked}");
+    }
+}
+
+#[test]
+fn visits_only_the_entries_below_an_entry() {
+    let item = "- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n";
+    let text = format!("kind: List\nitems:\n{}", item.repeat(500));
+    let outline = Outline::at(&text, 0);
+    let items = outline.member(&text, None, "items").unwrap();
+    let visited = |id| {
+        outline.visits.set(0);
+        outline.scalar(&text, Some(id), "kind");
+        outline.path(&text, Some(id), None);
+        outline.visits.get()
+    };
+    let ids: Vec<_> = outline.children(Some(items)).map(|(id, _)| id).collect();
+    assert_eq!(ids.len(), 500);
+    let most = ids.iter().map(|id| visited(*id)).max();
+    assert!(most < Some(12), "{most:?}: as many for each of 500 items");
+}
+
+#[test]
 fn finds_new_entries_by_their_column() {
     assert_at("spec:\n  ^\n", "spec New");
     assert_at("spec:\n  ^", "spec New");

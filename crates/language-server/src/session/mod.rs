@@ -4,7 +4,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::diagnostics::{self, Results};
 use crate::documents::OpenDocuments;
 use crate::error::ProtocolError;
 use crate::messages::{cancelled_request, log, publish, read, refresh_diagnostics};
-use crate::progress;
+use crate::progress::FolderProgress;
 use crate::start::{SessionStart, watch_files};
 use crate::uri::path_of;
 use crate::workspace::{Checked, Workspace};
@@ -48,8 +48,35 @@ pub struct Session<W> {
     requests: u64,
     /// The number of texts that the editor has sent.
     revisions: u64,
+    /// The messages that have come and are not handled yet.
+    queue: VecDeque<Message>,
+    /// The requests among them that the editor has cancelled, by number.
+    cancelled: BTreeSet<String>,
     is_shut_down: bool,
     has_ended: bool,
+}
+
+/// Maximum number of times that messages come before the editor answers whether it shows progress.
+const MAX_RECEIVED: usize = 20;
+
+/// The editor at the other end of a session.
+pub trait EditorConnection {
+    /// Sends a message to the editor.
+    fn send(&mut self, message: Message);
+
+    /// Returns the messages that the editor has sent since the last call. If there are none and `waits`, waits a moment for one.
+    fn receive(&mut self, waits: bool) -> Vec<Message>;
+}
+
+/// An editor whose messages all come before.
+impl<F: FnMut(Message)> EditorConnection for F {
+    fn send(&mut self, message: Message) {
+        self(message);
+    }
+
+    fn receive(&mut self, _: bool) -> Vec<Message> {
+        Vec::new()
+    }
 }
 
 impl<W: Workspace> Session<W> {
@@ -66,6 +93,8 @@ impl<W: Workspace> Session<W> {
             touched: BTreeSet::new(),
             requests: 0,
             revisions: 0,
+            queue: VecDeque::new(),
+            cancelled: BTreeSet::new(),
             is_shut_down: false,
             has_ended: false,
         }
@@ -95,47 +124,75 @@ impl<W: Workspace> Session<W> {
     /// Handles messages that have come together, and checks the documents if any has changed. Returns the messages to send.
     pub fn handle(&mut self, messages: Vec<Message>) -> Vec<Message> {
         let mut sent = Vec::new();
-        self.handle_with(messages, &mut |message| sent.push(message));
+        self.handle_with(messages, &mut |message: Message| sent.push(message));
         sent
     }
 
-    /// Handles messages like [`Self::handle`], and sends each message as soon as it is known, so that progress is seen.
-    pub fn handle_with(&mut self, messages: Vec<Message>, send: &mut dyn FnMut(Message)) {
-        let cancelled: BTreeSet<String> = messages.iter().filter_map(cancelled_request).collect();
-        for message in messages {
+    /// Handles messages like [`Self::handle`], and those that come meanwhile. Sends each message as soon as it is known, so that progress
+    /// is seen.
+    pub fn handle_with(&mut self, messages: Vec<Message>, editor: &mut dyn EditorConnection) {
+        self.enqueue(messages);
+        while !self.has_ended {
+            self.enqueue(editor.receive(false));
+            let Some(message) = self.queue.pop_front() else { break };
             match message {
-                Message::Request(request) if cancelled.contains(&request.id.to_string()) => {
+                Message::Request(request) if self.cancelled.contains(&request.id.to_string()) => {
                     let message = "the editor cancelled the request".to_owned();
                     let error = Response::new_err(request.id, ErrorCode::RequestCanceled as i32, message);
-                    send(Message::Response(error));
+                    editor.send(Message::Response(error));
                 }
                 Message::Request(request) => {
-                    let answer = self.answer(request, send);
-                    send(Message::Response(answer));
+                    let answer = self.answer(request, editor);
+                    editor.send(Message::Response(answer));
                 }
                 Message::Notification(notification) => {
-                    self.take(notification).into_iter().for_each(&mut *send);
+                    self.take(notification).into_iter().for_each(|message| editor.send(message));
                 }
                 Message::Response(_) => {}
             }
         }
+        self.cancelled.clear();
         if !self.has_ended {
-            self.refresh(send);
+            self.refresh(editor);
         }
     }
 
+    fn enqueue(&mut self, messages: Vec<Message>) {
+        self.cancelled.extend(messages.iter().filter_map(cancelled_request));
+        self.queue.extend(messages);
+    }
+
+    /// Asks the editor to show that a folder is read. `None` if the editor refuses, or does not answer soon.
+    fn begin_progress(&mut self, folder: &str, editor: &mut dyn EditorConnection) -> Option<FolderProgress> {
+        self.requests += 1;
+        let progress = FolderProgress::new(self.requests);
+        editor.send(progress.create());
+        for _ in 0..MAX_RECEIVED {
+            let received = editor.receive(true);
+            let accepted = received.iter().find_map(|message| progress.is_accepted_by(message));
+            let is_silent = received.is_empty();
+            self.enqueue(received);
+            if accepted == Some(true) {
+                editor.send(progress.begin(folder));
+                return Some(progress);
+            }
+            if accepted == Some(false) || is_silent {
+                break;
+            }
+        }
+        None
+    }
+
     /// Checks the documents if anything has changed, and sends the diagnostics that the editor does not show yet.
-    fn refresh(&mut self, send: &mut dyn FnMut(Message)) {
+    fn refresh(&mut self, editor: &mut dyn EditorConnection) {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
         let unread = self.workspace.unread(&self.open).filter(|_| self.client.shows_progress);
-        if let Some(folder) = &unread {
-            progress::begin(folder).into_iter().for_each(&mut *send);
-        }
+        let progress = unread.and_then(|folder| self.begin_progress(&folder, editor));
         self.checked = self.workspace.check(&self.open);
-        if unread.is_some() {
-            send(progress::end());
+        if let Some(progress) = progress {
+            editor.send(progress.end());
         }
         let mut pushed = self.config_diagnostics();
         for document in self.open.iter() {
@@ -159,16 +216,16 @@ impl<W: Workspace> Session<W> {
         };
         if others.into_iter().any(is_new) {
             self.requests += 1;
-            send(refresh_diagnostics(self.requests));
+            editor.send(refresh_diagnostics(self.requests));
         }
         self.touched.clear();
         self.pulled = pulled;
         let before = std::mem::take(&mut self.published);
         let gone = before.iter().filter(|(uri, _)| !pushed.contains_key(*uri));
         gone.map(|(_, old)| publish(PublishDiagnosticsParams::new(old.uri.clone(), Vec::new(), None)))
-            .for_each(&mut *send);
+            .for_each(|message| editor.send(message));
         let changed = pushed.iter().filter(|(uri, new)| before.get(*uri) != Some(*new));
-        changed.map(|(_, new)| publish(new.clone())).for_each(&mut *send);
+        changed.map(|(_, new)| publish(new.clone())).for_each(|message| editor.send(message));
         self.published = pushed;
     }
 

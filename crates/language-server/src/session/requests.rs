@@ -1,7 +1,7 @@
 //! Answers to the requests of an editor.
 
 use karpenter::release::Release;
-use lsp_server::{ErrorCode, Message, Request, Response};
+use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
     CodeActionRequest, CodeLensRequest, Completion, DocumentDiagnosticRequest, DocumentLinkRequest,
     DocumentSymbolRequest, ExecuteCommand, FoldingRangeRequest, GotoDefinition, HoverRequest,
@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Session;
+use super::{EditorConnection, Session};
 use crate::documents::OpenDocument;
 use crate::error::ProtocolError;
 use crate::messages::{json, read, show_page};
@@ -29,7 +29,7 @@ use crate::{actions, completion, hover, lens, page_links, symbols};
 
 impl<W: Workspace> Session<W> {
     /// Answers a request. A check for the answer sends its diagnostics first.
-    pub(super) fn answer(&mut self, request: Request, send: &mut dyn FnMut(Message)) -> Response {
+    pub(super) fn answer(&mut self, request: Request, editor: &mut dyn EditorConnection) -> Response {
         let Request { id, method, params } = request;
         if self.is_shut_down {
             let message = "the session is shut down; only `exit` may follow".to_owned();
@@ -39,7 +39,7 @@ impl<W: Workspace> Session<W> {
             self.is_shut_down = true;
             return Response::new_ok(id, Value::Null);
         }
-        let mut question = Asked { session: self, method: &method, params, send };
+        let mut question = Asked { session: self, method: &method, params, editor };
         let result = match method.as_str() {
             CodeActionRequest::METHOD => question.checked(Self::code_actions),
             CodeLensRequest::METHOD => question.checked(Self::code_lenses),
@@ -82,7 +82,8 @@ impl<W: Workspace> Session<W> {
         let uri = &params.text_document.uri;
         let found = self.results_of(uri).zip(self.open.get(uri));
         found.map_or_else(Vec::new, |(results, document)| {
-            actions::in_range(results, &self.open, document, params.range, &params.context)
+            let suppressions = self.workspace.registry().suppressions;
+            actions::in_range(results, suppressions, &self.open, document, params.range, &params.context)
         })
     }
 
@@ -116,12 +117,16 @@ impl<W: Workspace> Session<W> {
 
     fn symbols(&self, params: &DocumentSymbolParams) -> Vec<DocumentSymbol> {
         let document = self.open.get(&params.text_document.uri);
-        document.map_or_else(Vec::new, |document| symbols::of_document(&document.lined(self.client.unit)))
+        document.map_or_else(Vec::new, |document| {
+            symbols::of_document(&document.name(), &document.lined(self.client.unit))
+        })
     }
 
     fn folds(&self, params: &FoldingRangeParams) -> Vec<FoldingRange> {
         let document = self.open.get(&params.text_document.uri);
-        document.map_or_else(Vec::new, |document| symbols::folds(&document.lined(self.client.unit)))
+        document.map_or_else(Vec::new, |document| {
+            symbols::folds(&document.name(), &document.lined(self.client.unit))
+        })
     }
 
     fn page_links(&self, params: &DocumentLinkParams) -> Vec<DocumentLink> {
@@ -165,6 +170,9 @@ impl<W: Workspace> Session<W> {
             return CompletionList::default();
         };
         let text = document.lined(self.client.unit);
+        if text.is_before(place.position) {
+            return CompletionList::default();
+        }
         let (folder, release) = self.folder_of(document);
         completion::at(completion::Question {
             byte: text.byte(place.position),
@@ -220,7 +228,7 @@ struct Asked<'a, W> {
     session: &'a mut Session<W>,
     method: &'a str,
     params: Value,
-    send: &'a mut dyn FnMut(Message),
+    editor: &'a mut dyn EditorConnection,
 }
 
 impl<W: Workspace> Asked<'_, W> {
@@ -230,7 +238,7 @@ impl<W: Workspace> Asked<'_, W> {
         answer: impl FnOnce(&Session<W>, &P) -> R,
     ) -> Result<Value, ProtocolError> {
         let params: P = read(self.method, std::mem::take(&mut self.params))?;
-        self.session.refresh(self.send);
+        self.session.refresh(self.editor);
         Ok(json(answer(self.session, &params)))
     }
 
@@ -240,7 +248,7 @@ impl<W: Workspace> Asked<'_, W> {
             return;
         };
         self.session.requests += 1;
-        (self.send)(show_page(uri, self.session.requests));
+        self.editor.send(show_page(uri, self.session.requests));
     }
 
     /// Answers while somebody types: other documents count as they were at the last check.
@@ -250,7 +258,7 @@ impl<W: Workspace> Asked<'_, W> {
     ) -> Result<Value, ProtocolError> {
         let params: P = read(self.method, std::mem::take(&mut self.params))?;
         if self.session.checked.is_empty() {
-            self.session.refresh(self.send);
+            self.session.refresh(self.editor);
         }
         Ok(json(answer(self.session, &params)))
     }

@@ -202,7 +202,7 @@ fn pull(session: &mut Session<Counting>, uri: &str) -> usize {
 fn an_editor_that_asks_for_diagnostics_is_sent_none() {
     let mut session = able_session();
     let sent = session.handle(vec![open("file:///a", "wrong"), open("file:///b", "right")]);
-    assert_eq!(methods(&sent), ["window/workDoneProgress/create", "$/progress", "$/progress"]);
+    assert_eq!(methods(&sent), ["window/workDoneProgress/create"]);
     assert_eq!((pull(&mut session, "file:///a"), pull(&mut session, "file:///b")), (1, 0));
     assert_eq!(session.workspace.checks, 1);
     // The editor asks by itself for a document that it has changed.
@@ -219,4 +219,71 @@ fn the_editor_asks_again_when_another_document_has_changed() {
     let sent = session.handle(vec![change("file:///b", 2, &json!({"text": "blames file:///a"}))]);
     assert_eq!(methods(&sent), ["workspace/diagnostic/refresh"]);
     assert_eq!(pull(&mut session, "file:///a"), 1);
+}
+
+/// An editor that answers each request of the server, and sends something while a check runs.
+struct Answering {
+    accepts: bool,
+    sent: Vec<Message>,
+    later: Vec<Message>,
+}
+
+impl EditorConnection for Answering {
+    fn send(&mut self, message: Message) {
+        if let Message::Request(request) = &message {
+            let id = request.id.clone();
+            let refused = || Response::new_err(id.clone(), ErrorCode::MethodNotFound as i32, "no".to_owned());
+            let answer = if self.accepts { Response::new_ok(id.clone(), Value::Null) } else { refused() };
+            self.later.push(Message::Response(answer));
+        }
+        self.sent.push(message);
+    }
+
+    fn receive(&mut self, _: bool) -> Vec<Message> {
+        std::mem::take(&mut self.later)
+    }
+}
+
+#[test]
+fn shows_progress_with_a_token_that_the_editor_accepts() {
+    for (accepts, expected) in [
+        (true, ["window/workDoneProgress/create", "$/progress", "$/progress"].as_slice()),
+        (false, &["window/workDoneProgress/create"]),
+    ] {
+        let mut editor = Answering { accepts, sent: Vec::new(), later: Vec::new() };
+        let mut session = able_session();
+        session.handle_with(vec![open("file:///a", "right")], &mut editor);
+        assert_eq!(methods(&editor.sent), expected);
+        assert_eq!(session.workspace.checks, 1);
+        let Some(Message::Request(create)) = editor.sent.first() else { panic!("{:?}", editor.sent) };
+        for message in editor.sent.iter().skip(1) {
+            let Message::Notification(progress) = message else { panic!("{message:?}") };
+            assert_eq!(progress.params["token"], create.params["token"]);
+        }
+    }
+}
+
+/// An editor that sends a message after the first answer.
+struct Cancelling(Vec<Message>, Option<Message>);
+impl EditorConnection for Cancelling {
+    fn send(&mut self, message: Message) {
+        self.0.push(message);
+    }
+
+    fn receive(&mut self, _: bool) -> Vec<Message> {
+        let is_answered = self.0.iter().any(|message| matches!(message, Message::Response(_)));
+        self.1.take_if(|_| is_answered).into_iter().collect()
+    }
+}
+
+#[test]
+fn a_request_can_be_cancelled_while_an_earlier_one_is_answered() {
+    let cancel = tell(Cancel::METHOD, json!({"id": 2}));
+    let mut editor = Cancelling(Vec::new(), Some(cancel));
+    session().handle_with(vec![hover(1), hover(2)], &mut editor);
+    let answers = editor.0.iter().filter_map(|message| match message {
+        Message::Response(response) => Some(response.response_result.is_ok()),
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [true, false]);
 }

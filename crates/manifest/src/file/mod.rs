@@ -154,6 +154,11 @@ pub fn is_terraform(name: &str) -> bool {
     ["tf", "tofu", "hcl"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// The bodies of the here-documents of a Terraform file.
+pub fn here_documents(text: &str) -> Vec<Span> {
+    script::heredocs(text, 0, ScriptLanguage::Terraform).into_iter().map(|heredoc| heredoc.body).collect()
+}
+
 impl File {
     /// Parses bytes: UTF-8, or UTF-16 after a byte order mark. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are
     /// JSON, `.sh` and `.tf` are scripts, `.md` and `.mdx` are Markdown, any other name is YAML or a script.
