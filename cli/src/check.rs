@@ -165,6 +165,7 @@ impl CheckRun<'_> {
     fn report_of(&self, inputs: &[ClusterInputs]) -> Result<Report, CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, true);
         let (clusters, _, remarks) = self.load(inputs, &progress);
+        self.options.input.refuse_overdraft()?;
         let started = self.started(&clusters)?;
         let config = started.as_ref().unwrap_or(self.config);
         let (mut report, _) = CheckRun { remarks: &remarks, config, ..*self }.checked(&clusters);
@@ -209,20 +210,19 @@ impl CheckRun<'_> {
                 origins.push(TextOrigin { path, is_stdin, encoding });
             }
             let root = self.options.root.as_deref();
-            let referenced = input::referenced(&files, &self.config.base, root, &limits);
+            let confinement = self.options.input.confinement.as_ref();
+            let referenced = input::referenced(&files, &self.config.base, root, confinement, &limits);
             remarks.extend(referenced.not_followed.iter().map(|one| remark_on(one, root)));
             files.extend(referenced.files);
             input::evaluate_terraform(&mut files, unread, &self.config.base, &self.options.input, root);
             let settings = &self.config.settings;
             // Helm is another program, which a confined run does not start.
-            let is_confined = self.options.input.confinement.is_some();
-            if is_confined && settings.render {
+            if confinement.is_some() && settings.render {
                 remarks.push("the charts are not rendered, although the settings ask for it".to_owned());
             } else if self.options.render.unwrap_or(settings.render) {
                 let (base, kubernetes) = (&self.config.base, settings.kubernetes_minor);
                 remarks.extend(render_charts::render(&mut files, base, kubernetes, &limits));
             }
-            let confinement = self.options.input.confinement.as_ref();
             let templates = charts::texts(&files, &self.config.base, confinement);
             let texts = self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates);
             input::add_unknown(&mut files, texts);
@@ -263,7 +263,7 @@ impl CheckRun<'_> {
                 "read only {read} of {all} scripts and other texts for the Karpenter version that they pin"
             ));
         }
-        pinning::texts_with_pins(pinning, &self.config.base)
+        pinning::texts_with_pins(pinning, &self.config.base, self.options.input.confinement.as_ref())
     }
 
     /// Checks the clusters. Also returns the number of baseline entries that match no finding.

@@ -45,8 +45,9 @@ pub(crate) fn read(
     if !config.settings.is_karpenter_version_set {
         let pinning: Vec<PathBuf> =
             clusters.iter().flat_map(|cluster| cluster.pinning.iter().cloned()).collect();
-        add_unknown(&mut files, texts_with_pins(&pinning, &config.base));
+        add_unknown(&mut files, texts_with_pins(&pinning, &config.base, input.confinement.as_ref()));
     }
+    input.refuse_overdraft()?;
     output::refuse_referenced(output, "--output", &files, &config.base)?;
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }

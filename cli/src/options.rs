@@ -13,6 +13,7 @@ use rule::finding::Severity;
 use rule::settings::{RuleSelector, Target};
 use symptoms::StoryTarget;
 
+use super::error::CommandError;
 use super::form::{Format, TimelineForm};
 use super::input::Confinement;
 
@@ -204,6 +205,11 @@ impl InputOptions {
     pub(crate) fn root(&self) -> Option<&Path> {
         let confinement = self.confinement.as_ref().filter(|confinement| !confinement.roots.is_empty());
         confinement.map(|confinement| confinement.base.as_path())
+    }
+
+    /// Refuses a confined run that has read too much beside its inputs.
+    pub(crate) fn refuse_overdraft(&self) -> Result<(), CommandError> {
+        self.confinement.as_ref().map_or(Ok(()), Confinement::refuse_overdraft)
     }
 
     /// Whether standard input is read.

@@ -59,7 +59,7 @@ impl BaseFolder {
 }
 
 /// Path without `.` and `..`.
-fn normalised(path: &Path) -> PathBuf {
+pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

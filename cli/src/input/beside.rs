@@ -10,6 +10,7 @@ use objects::embedded::READ_OPTIONS;
 use terraform_objects::{FilesBeside, ManagedObject};
 
 use super::base::BaseFolder;
+use super::confinement::Confinement;
 use super::regular::read_regular;
 use crate::options::InputOptions;
 
@@ -72,6 +73,8 @@ struct BesideOnDisk<'b> {
     root: Option<PathBuf>,
     /// The texts of an editor in the place of files, by name.
     unsaved: Option<&'b BTreeMap<String, &'b str>>,
+    /// The bounds of a run that another program asks for.
+    confinement: Option<&'b Confinement>,
 }
 
 impl<'b> BesideOnDisk<'b> {
@@ -91,6 +94,7 @@ impl<'b> BesideOnDisk<'b> {
             walked: folders.into_iter().collect(),
             root,
             unsaved: None,
+            confinement: input.confinement.as_ref(),
         }
     }
 
@@ -113,6 +117,9 @@ impl FilesBeside for BesideOnDisk<'_> {
         let path = self.base.path(Path::new(name)).canonicalize().ok()?;
         let is_known = self.unread.iter().any(|known| known == name);
         if !is_known && (self.is_walked(&path) || !self.is_allowed(&path)) {
+            return None;
+        }
+        if self.confinement.is_some_and(|confinement| !confinement.affords(&path)) {
             return None;
         }
         let bytes = read_regular(&path).ok()?;

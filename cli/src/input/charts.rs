@@ -39,7 +39,7 @@ pub(crate) fn texts(files: &[File], base: &BaseFolder, confinement: Option<&Conf
     if folders.is_empty() {
         return Vec::new();
     }
-    folders.iter().filter_map(|folder| texts_of(folder, &known, base)).flatten().collect()
+    folders.iter().filter_map(|folder| texts_of(folder, &known, base, confinement)).flatten().collect()
 }
 
 /// Whether a chart is in the folder of another one, which reads its values too and need not be an input.
@@ -56,7 +56,12 @@ fn knows_dependencies(chart: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -
 }
 
 /// The list of the templates in a folder, and the templates that are not known. `None` if a template cannot be read.
-fn texts_of(folder: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -> Option<Vec<File>> {
+fn texts_of(
+    folder: &Path,
+    known: &BTreeSet<&str>,
+    base: &BaseFolder,
+    confinement: Option<&Confinement>,
+) -> Option<Vec<File>> {
     let (mut list, mut texts, mut bytes) = (String::new(), Vec::new(), 0);
     for path in files_in(folder)? {
         let name = base.name(&path);
@@ -64,6 +69,9 @@ fn texts_of(folder: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -> Option<
         list.push('\n');
         if known.contains(name.as_str()) {
             continue;
+        }
+        if confinement.is_some_and(|confinement| !confinement.affords(&path)) {
+            return None;
         }
         let text = String::from_utf8(read_regular(&path).ok()?).ok()?;
         bytes += text.len();

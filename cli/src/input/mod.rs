@@ -20,7 +20,7 @@ pub(crate) use base::BaseFolder;
 pub(crate) use beside::{add_unknown, evaluate_managed, evaluate_terraform, evaluate_unsaved};
 pub(crate) use clusters::{ClusterInputs, by_cluster, count, refuse_excess};
 pub(crate) use compressed::each_text;
-pub(crate) use confinement::Confinement;
+pub(crate) use confinement::{ByteBudget, Confinement};
 pub(crate) use error::InputError;
 pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};

@@ -11,6 +11,7 @@ use manifest::{File, parallel};
 use objects::version_pin::pins_beside;
 
 use super::base::BaseFolder;
+use super::confinement::Confinement;
 
 /// Maximum number of files that are read for one cluster.
 pub(crate) const MAX_FILES: usize = 10_000;
@@ -79,10 +80,15 @@ pub(super) fn hidden_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The texts of the files that pin a version, in the same order.
-pub(crate) fn texts_with_pins(paths: &[PathBuf], base: &BaseFolder) -> Vec<File> {
+pub(crate) fn texts_with_pins(
+    paths: &[PathBuf],
+    base: &BaseFolder,
+    confinement: Option<&Confinement>,
+) -> Vec<File> {
+    let is_afforded = |path: &Path| confinement.is_none_or(|confinement| confinement.affords(path));
     let read = |path: &PathBuf| {
         let name = base.name(path);
-        let text = text_of(path).ok().flatten()?;
+        let text = text_of(path, &is_afforded).ok().flatten()?;
         (!pins_beside(&text, &name).is_empty()).then(|| File::text_only(name, text))
     };
     let paths = paths.get(..paths.len().min(MAX_FILES)).unwrap_or_default();
@@ -90,9 +96,10 @@ pub(crate) fn texts_with_pins(paths: &[PathBuf], base: &BaseFolder) -> Vec<File>
 }
 
 /// The text of a regular file that mentions Karpenter; `None` for a larger file and for other bytes.
-fn text_of(path: &Path) -> io::Result<Option<String>> {
+fn text_of(path: &Path, is_afforded: impl Fn(&Path) -> bool) -> io::Result<Option<String>> {
     // Opening a pipe may block forever.
-    if !fs::metadata(path)?.is_file() {
+    let file = fs::metadata(path)?;
+    if !file.is_file() || file.len() > MAX_BYTES || !is_afforded(path) {
         return Ok(None);
     }
     let mut bytes = Vec::new();

@@ -12,6 +12,7 @@ use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use super::base::BaseFolder;
+use super::confinement::Confinement;
 use super::file::bounded;
 
 /// Files to which kustomizations refer, and the references that were not followed.
@@ -21,7 +22,8 @@ pub(crate) struct ReferencedFiles {
     pub(crate) not_followed: Vec<NotFollowed>,
 }
 
-/// Reference to an existing file or folder that was not followed, because it is outside of the root.
+/// Reference that was not followed, because it is outside of the root. It leads to an existing file or folder, unless the run is
+/// confined.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotFollowed {
     /// Name of the kustomization.
@@ -30,12 +32,22 @@ pub(crate) struct NotFollowed {
     pub(crate) to: String,
 }
 
+impl ReferencedFiles {
+    fn add_not_followed(&mut self, from: String, to: String) {
+        if !self.not_followed.iter().any(|one| one.to == to) {
+            self.not_followed.push(NotFollowed { from, to });
+        }
+    }
+}
+
 /// Reads the files to which the kustomizations among some files refer, directly or through other kustomizations. Only files below the
-/// root are read: below `root`, or else below the repository that contains the kustomization.
+/// root are read: below `root`, or else below the repository that contains the kustomization. A confined run also stays within its folders
+/// and its bytes.
 pub(crate) fn referenced(
     files: &[File],
     base: &BaseFolder,
     root: Option<&Path>,
+    confinement: Option<&Confinement>,
     limits: &Limits,
 ) -> ReferencedFiles {
     let root = root.and_then(|root| root.canonicalize().ok());
@@ -44,7 +56,12 @@ pub(crate) fn referenced(
     let mut open: Vec<Reference> = files.iter().flat_map(Reference::all).collect();
     open.reverse();
     while let Some(Reference { from, to }) = open.pop() {
-        let Some(path) = file_at(&base.path(Path::new(&to))) else { continue };
+        let to_path = base.path(Path::new(&to));
+        if confinement.is_some_and(|confinement| !confinement.may_hold(&to_path)) {
+            found.add_not_followed(from, to);
+            continue;
+        }
+        let Some(path) = file_at(&to_path) else { continue };
         let name = base.name(&path);
         if known.contains(&name) {
             continue;
@@ -54,12 +71,13 @@ pub(crate) fn referenced(
             None => repository(&base.path(Path::new(&from))).is_some_and(|root| path.starts_with(root)),
         });
         if !is_inside {
-            if !found.not_followed.iter().any(|one| one.to == to) {
-                found.not_followed.push(NotFollowed { from, to });
-            }
+            found.add_not_followed(from, to);
             continue;
         }
         known.insert(name.clone());
+        if confinement.is_some_and(|confinement| !confinement.affords(&path)) {
+            break;
+        }
         let Ok(bytes) = fs::File::open(&path).and_then(|file| bounded(file, limits)) else { continue };
         let file = File::from_bytes(name, bytes, ReadOptions { limits: *limits, ..READ_OPTIONS });
         let file = File { kind: FileKind::Referenced, ..file };

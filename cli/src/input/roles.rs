@@ -37,7 +37,10 @@ pub(super) fn mark_patches<'i>(
         .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
         let in_base = base.path(&path);
-        if options.confinement.as_ref().is_some_and(|confinement| !confinement.holds(&in_base)) {
+        let confinement = options.confinement.as_ref();
+        if confinement
+            .is_some_and(|confinement| !confinement.holds(&in_base) || !confinement.affords(&in_base))
+        {
             return None;
         }
         let bytes = read_regular(&in_base).ok()?;

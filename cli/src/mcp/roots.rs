@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assistant::path_of_uri;
+use language_server::path_of_address;
 use rmcp::RoleServer;
 use rmcp::model::{
     InputRequest, InputRequiredResult, InputResponses, ListRootsRequest, ListRootsResult, ProtocolVersion,
@@ -16,7 +16,7 @@ use rmcp::service::RequestContext;
 use super::limits::ROOTS_SECONDS;
 use crate::config;
 use crate::error::CommandError;
-use crate::input::{Confinement, resolved};
+use crate::input::{ByteBudget, Confinement, resolved};
 
 /// Name of the request for the roots in an answer that needs them.
 const KEY: &str = "roots";
@@ -29,7 +29,10 @@ pub(super) struct Roots {
 
 /// The roots of a client.
 pub(super) enum ClientRoots {
-    Known(Roots),
+    /// The list of the client.
+    Named(Roots),
+    /// The client has no list, or its answer is late or an error: this call has no roots.
+    Unknown,
     /// The client has to answer this first.
     Asked(InputRequiredResult),
 }
@@ -48,7 +51,7 @@ impl Roots {
 
     /// The folders of a client's list. An address of something else, and a folder that does not exist, grants nothing.
     fn of_list(list: &ListRootsResult) -> Self {
-        let paths = list.roots.iter().filter_map(|root| path_of_uri(&root.uri));
+        let paths = list.roots.iter().filter_map(|root| path_of_address(&root.uri));
         Self::new(paths.filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect())
     }
 
@@ -64,7 +67,8 @@ impl Roots {
 
     /// The bounds of a run whose names of files start from a folder.
     pub(super) fn confinement(&self, base: &Path, max_bytes: usize) -> Confinement {
-        Confinement { base: base.to_owned(), roots: self.folders.clone(), max_bytes }
+        let budget = ByteBudget::new(max_bytes);
+        Confinement { base: base.to_owned(), roots: self.folders.clone(), budget }
     }
 
     /// The path of an existing file or folder, with symbolic links resolved.
@@ -76,7 +80,7 @@ impl Roots {
                     .to_owned(),
             );
         }
-        let path = if text.starts_with("file:") { path_of_uri(text) } else { Some(PathBuf::from(text)) };
+        let path = if text.starts_with("file:") { path_of_address(text) } else { Some(PathBuf::from(text)) };
         let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
             return usage("not a path of a file or folder".to_owned());
         };
@@ -112,15 +116,14 @@ impl Roots {
     }
 }
 
-/// Asks the client for its roots. A client without roots, or one that does not answer, grants nothing.
+/// Asks the client for its roots.
 pub(super) async fn ask(
     context: &RequestContext<RoleServer>,
     responses: Option<&InputResponses>,
     needs_them: bool,
 ) -> ClientRoots {
-    let none = ClientRoots::Known(Roots::default());
     if context.client_capabilities().is_none_or(|client| client.roots.is_none()) {
-        return none;
+        return ClientRoots::Unknown;
     }
     // Since this revision, a server asks nothing by itself.
     let is_stateless =
@@ -128,19 +131,19 @@ pub(super) async fn ask(
     if is_stateless {
         let answered = responses.and_then(|responses| responses.get(KEY));
         return match answered.map(|list| serde_json::from_value(list.clone())) {
-            Some(Ok(list)) => ClientRoots::Known(Roots::of_list(&list)),
+            Some(Ok(list)) => ClientRoots::Named(Roots::of_list(&list)),
             None if needs_them => {
                 let request = InputRequest::ListRoots(ListRootsRequest::default());
                 let requests = [(KEY.to_owned(), request)].into_iter().collect();
                 ClientRoots::Asked(InputRequiredResult::from_input_requests(requests))
             }
-            Some(Err(_)) | None => none,
+            Some(Err(_)) | None => ClientRoots::Unknown,
         };
     }
     let listed = tokio::time::timeout(Duration::from_secs(ROOTS_SECONDS), context.peer.list_roots()).await;
     match listed {
-        Ok(Ok(list)) => ClientRoots::Known(Roots::of_list(&list)),
-        _ => none,
+        Ok(Ok(list)) => ClientRoots::Named(Roots::of_list(&list)),
+        _ => ClientRoots::Unknown,
     }
 }
 

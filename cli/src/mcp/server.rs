@@ -14,10 +14,11 @@ use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    GetPromptResponse, GetPromptResult, Implementation, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt,
+    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Reference, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -80,19 +81,20 @@ impl McpServer {
         }
     }
 
-    /// The folders that may be read. `needs_them` is whether the call names paths.
+    /// The folders that may be read, or what the client has to answer first. `needs_them` is whether the call reads files.
     async fn roots(
         &self,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         needs_them: bool,
-    ) -> ClientRoots {
+    ) -> Result<Roots, InputRequiredResult> {
         let known = lock(&self.client_roots).clone();
         let client = match known {
             Some(known) => known,
             None => match roots::ask(context, request.input_responses.as_ref(), needs_them).await {
-                asked @ ClientRoots::Asked(_) => return asked,
-                ClientRoots::Known(roots) => {
+                ClientRoots::Asked(request) => return Err(request),
+                ClientRoots::Unknown => Roots::default(),
+                ClientRoots::Named(roots) => {
                     // Without a session, each call has its own roots.
                     if context.peer.peer_info().is_some() {
                         *lock(&self.client_roots) = Some(roots.clone());
@@ -101,7 +103,7 @@ impl McpServer {
                 }
             },
         };
-        ClientRoots::Known(client.and(&self.granted))
+        Ok(client.and(&self.granted))
     }
 
     /// Computes an answer on a thread of its own, unless the call is cancelled before its turn.
@@ -120,6 +122,7 @@ impl McpServer {
             let _ = send.send(answer);
         });
         thread.map_err(|error| format!("the system refuses a thread: {error}"))?;
+        // Only a build that unwinds goes on after a panic; a release ends, and the client starts it again.
         receive.await.unwrap_or_else(|_| {
             Err("the call ended with an internal error; report it with its arguments".to_owned())
         })
@@ -147,10 +150,11 @@ impl McpServer {
             }
             Err(error) => return refused(error.to_string()),
         };
-        let needs_roots = !query.paths().is_empty();
+        // A text has the settings of the first root.
+        let needs_roots = !matches!(query, ToolQuery::Explain(_));
         let roots = match self.roots(&request, context, needs_roots).await {
-            ClientRoots::Known(roots) => roots,
-            ClientRoots::Asked(request) => return Ok(request.into()),
+            Ok(roots) => roots,
+            Err(request) => return Ok(request.into()),
         };
         match self.computed(query, roots).await {
             Ok(answer) => Ok(CallToolResult::structured(lock(&self.answers).present(tool, answer)).into()),

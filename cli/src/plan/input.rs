@@ -96,6 +96,7 @@ pub(super) fn read(run: &PlanRun, messages: &dyn Messages) -> Result<LoadedPlan,
         let text = "one file or folder without an AdmissionReview of an UPDATE: name OLD and NEW, or compare with `--base` or `--snapshot DIR`";
         return Err(CommandError::Usage(text.to_owned()));
     }
+    run.input.refuse_overdraft()?;
     let files = pairs.iter().flat_map(LoadedPair::files);
     output::refuse_referenced(run.file.as_deref(), "--output", files, &reader.config.base)?;
     Ok(LoadedPlan { settings: reader.config.settings, pairs, commit })
@@ -280,7 +281,14 @@ impl Reader<'_> {
         let (mut new, new_objects) = self.side(inputs);
         let kinds: BTreeMap<&str, FileKind> =
             inputs.iter().flat_map(|one| &one.inputs).map(|one| (one.name.as_str(), one.kind)).collect();
-        let referenced = input::referenced(&new.files, &self.config.base, None, &self.run.input.limits).files;
+        let referenced = input::referenced(
+            &new.files,
+            &self.config.base,
+            None,
+            self.run.input.confinement.as_ref(),
+            &self.run.input.limits,
+        )
+        .files;
         let outside: BTreeSet<String> = referenced.iter().map(|file| file.source.name().to_owned()).collect();
         let root = commit.root.canonicalize().unwrap_or_else(|_| commit.root.clone());
         let within = |path: &Path| {
@@ -385,7 +393,10 @@ impl Reader<'_> {
         let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input);
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
-            input::add_unknown(&mut files, texts_with_pins(&pinning, &self.config.base));
+            input::add_unknown(
+                &mut files,
+                texts_with_pins(&pinning, &self.config.base, self.run.input.confinement.as_ref()),
+            );
         }
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
         (Cluster { name, files }, managed)

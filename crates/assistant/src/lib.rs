@@ -14,6 +14,3 @@ pub mod query;
 pub mod resource;
 mod schema;
 pub mod tool;
-mod uri;
-
-pub use uri::path_of_uri;

@@ -85,7 +85,7 @@ impl ToolName {
                 "Checks manifests of Karpenter on AWS (NodePool, EC2NodeClass, NodeClaim, NodeOverlay) and the Kubernetes objects around \
                  them (workloads, PodDisruptionBudgets, StorageClasses, IAM policies, Helm values, Terraform) as the API server and the \
                  controller of a release would. Returns findings with file, line, message, help and a fix where one is safe. Call it after \
-                 every change of such a manifest, until `summary.errors` is 0."
+                 every change of such a manifest, until `answer.summary.errors` is 0."
             }
             Self::Explain => {
                 "Returns the documentation of rules, symptoms or families: what goes wrong in the cluster, an example, what to write \

@@ -109,7 +109,10 @@ fn follows_no_link_out_of_the_roots() {
 #[test]
 fn follows_no_reference_out_of_the_roots() {
     let folder = folder();
-    folder.write("root/overlay/kustomization.yaml", b"resources: [../../outside, ../class.yaml]\n");
+    folder.write(
+        "root/overlay/kustomization.yaml",
+        b"resources: [../../outside, ../../missing, ../class.yaml]\n",
+    );
     folder.write("outside/kustomization.yaml", b"resources: [class.yaml]\n");
     folder.write(
         "root/main.tf",
@@ -119,7 +122,13 @@ fn follows_no_reference_out_of_the_roots() {
     let mut client = client(&folder);
     let answer = client.call("check", &json!({"paths": ["."]}));
     let notes = answer["answer"]["notes"].to_string();
-    assert!(notes.contains("`../outside`, which is outside of the input"), "{notes}");
+    // Whether a file outside exists is none of the client's business.
+    let base = folder.path("root").canonicalize().unwrap();
+    for name in ["../outside", "../missing"] {
+        let end = format!("is outside of the input and of the root `{}`, and not read", base.display());
+        let note = format!("`overlay/kustomization.yaml` refers to `{name}`, which {end}");
+        assert!(notes.contains(&note), "{notes}");
+    }
     let files = |answer: &Value| {
         let findings = answer["answer"]["findings"].as_array().unwrap().iter();
         findings.map(|one| one["file"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -128,10 +137,6 @@ fn follows_no_reference_out_of_the_roots() {
         files(&answer).iter().all(|file| !file.contains("outside") && !file.contains("secret")),
         "{answer}"
     );
-    // A text has no place on the disk, so its references lead nowhere.
-    let text = format!("resources: [{}]\nkind: Kustomization\n", folder.path("secret.yaml").display());
-    let answer = Client::start().call("check", &json!({"text": text}));
-    assert!(!answer.to_string().contains("Nodes-prod"), "{answer}");
 }
 
 #[test]
@@ -179,6 +184,11 @@ fn refuses_files_that_are_too_large_together() {
     }
     let error = client.refused("plan", &json!({"oldPath": ".", "newPath": "nodes"}));
     assert!(error.contains("at most 64 MiB"), "{error}");
+    // Files to which a kustomization refers count too.
+    let large: Vec<String> = (0..5).map(|number| format!("../large-{number}.yaml")).collect();
+    folder.write("root/over/kustomization.yaml", format!("resources: [{}]\n", large.join(", ")).as_bytes());
+    let error = client.refused("check", &json!({"paths": ["over"]}));
+    assert_eq!(error, "the files have 76 MiB together, and at most 64 MiB are read: name fewer files");
 }
 
 #[test]
@@ -267,6 +277,20 @@ fn a_cancelled_call_gets_no_answer_and_stops_no_other() {
     let roots: Vec<Value> = client.roots.iter().flatten().map(|uri| json!({"uri": uri})).collect();
     client.write(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}).to_string());
     assert_eq!(client.ask("ping", &json!({})), json!({}));
+    assert_eq!(client.call("check", &params["arguments"])["answer"]["summary"]["documents"], 1);
+}
+
+#[test]
+fn a_client_that_fails_to_name_its_roots_is_asked_again() {
+    let folder = folder();
+    let mut client = client(&folder);
+    let params = json!({"name": "check", "arguments": {"paths": ["class.yaml"]}});
+    client.send("tools/call", &params);
+    let question = client.receive();
+    assert_eq!(question["method"], "roots/list");
+    let error = json!({"code": -32603, "message": "not now"});
+    client.write(&json!({"jsonrpc": "2.0", "id": question["id"], "error": error}).to_string());
+    assert_eq!(client.received()["result"]["isError"], true);
     assert_eq!(client.call("check", &params["arguments"])["answer"]["summary"]["documents"], 1);
 }
 

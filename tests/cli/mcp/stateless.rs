@@ -41,5 +41,15 @@ fn answers_without_a_session() {
     params["inputResponses"] = json!({"roots": {"roots": [{"uri": root}]}});
     let result = client.ask("tools/call", &params);
     assert_eq!(result["structuredContent"]["answer"]["summary"]["errors"], 1, "{result}");
+    // A text has the settings of the first root.
+    folder.write("karpwarden.yaml", b"rules: {instance-profile-is-arn: off}\n");
+    let mut params = call(&with_roots, json!({"text": BAD}));
+    let asked = client.ask("tools/call", &params);
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    params["inputResponses"] = json!({"roots": {"roots": [{"uri": root}]}});
+    let result = client.ask("tools/call", &params);
+    assert!(!result.to_string().contains("instance-profile-is-arn"), "{result}");
+    let explained = json!({"name": "explain", "arguments": {"names": ["nodeclass"]}, "_meta": with_roots});
+    assert_eq!(client.ask("tools/call", &explained)["isError"], false, "explain reads no file");
     assert_eq!(client.end().0, Some(0));
 }
