@@ -9,6 +9,7 @@
 
 mod adoption;
 mod answers;
+mod audit;
 mod charts;
 #[cfg(unix)]
 mod collect;

@@ -1,5 +1,6 @@
 //! Diagnoses → findings, in order of importance; a finding whose cause is in a manifest points at its line.
 
+use super::audit;
 use super::cluster::DiagnosedCluster;
 use super::diagnosis::Diagnosis;
 use super::entry::{EntryObject, LogFileId};
@@ -86,6 +87,13 @@ pub(super) fn report(
         let before = finding.severity;
         let finding = answer.contradiction(finding, causes);
         report.recount(before, finding.severity);
+        ranked.push(Ranked { finding, correlated: true, count: 1 });
+    }
+    let known = rest.iter().chain(ranked.iter().map(|one| &one.finding));
+    let (audited, suppressed) = audit::findings(registry, clusters, settings, known);
+    report.summary.suppressed += suppressed;
+    for finding in audited {
+        report.count(finding.severity);
         ranked.push(Ranked { finding, correlated: true, count: 1 });
     }
     ranked.sort_by_key(|one| {

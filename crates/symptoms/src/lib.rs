@@ -12,6 +12,7 @@
 //! look at it. Both give diagnoses: findings of the family `symptoms` with evidence and a confidence.
 
 mod answer;
+mod audit;
 mod catalog;
 mod cluster;
 mod conditions;
