@@ -15,6 +15,7 @@ use super::form::{Color, Format, ListFormat};
 use super::hash::HashArguments;
 use super::mcp::McpArguments;
 use super::plan::PlanArguments;
+use super::schema::SchemaArguments;
 use super::simulate::SimulateArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -33,12 +34,14 @@ Exit status:
      with --strict: any input (takes precedence over 1; the rest is checked)
   5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
+const ALONE: &str = "Without a command, karpwarden checks the current folder.";
+
 /// Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them.
 #[derive(Debug, Parser)]
-#[command(name = "karpwarden", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "karpwarden", version, styles = STYLES, max_term_width = 100, after_help = ALONE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: CliCommand,
+    pub(crate) command: Option<CliCommand>,
 
     /// When to use colour; `auto` uses it on a terminal unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto", help_heading = "Output")]
@@ -75,6 +78,8 @@ pub(crate) enum CliCommand {
     Explain(ExplainArguments),
     /// List the rules and symptoms
     Rules(RulesArguments),
+    /// Print JSON Schemas of objects, of the config file and of answers
+    Schema(SchemaArguments),
     /// Write a commented config file
     Init(InitArguments),
     /// Print the man page of karpwarden or of one command
@@ -114,6 +119,10 @@ pub(crate) struct CheckArguments {
     /// Print the number of findings of each rule instead of the findings; with `--format json` in addition to them.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["fix", "diff"])]
     pub(crate) statistics: bool,
+
+    /// Keep running, and check again when a file of the input changes. Ctrl-C ends it.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["fix", "diff", "unsafe_fixes", "write_baseline"])]
+    pub(crate) watch: bool,
 
     #[command(flatten)]
     pub(crate) bounds: Bounds,
@@ -241,6 +250,10 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct RulesArguments {
+    /// List only what has these words in its name, its summary or its page, the best matches first.
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) search: Option<String>,
+
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: ListFormat,
@@ -255,9 +268,9 @@ mod tests {
         let program = super::Arguments::command();
         let helps = program.get_subcommands().filter_map(clap::Command::get_after_help);
         let helps: Vec<String> = helps.map(ToString::to_string).collect();
-        assert_eq!(helps.len(), 8);
+        assert_eq!(helps.len(), 9);
         for help in helps {
-            assert!(help.contains("\n  5  a file could not be written"), "{help}");
+            assert!(help.contains("\n  5  ") && help.contains("the system refused a resource"), "{help}");
         }
     }
 

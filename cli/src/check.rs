@@ -27,7 +27,25 @@ use super::stack::on_all_cores;
 use super::status::Status;
 use super::{bounds, log_hint, render_charts, terminal, unused, upgrade_start};
 
+/// Result of a run whose report is printed.
+pub(crate) struct PrintedCheck {
+    pub(crate) status: Status,
+    /// The files that were read, also those beside the inputs.
+    pub(crate) read: Vec<PathBuf>,
+}
+
+impl From<Status> for PrintedCheck {
+    fn from(status: Status) -> Self {
+        Self { status, read: Vec::new() }
+    }
+}
+
 pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
+    print(options, color).map(|printed| printed.status)
+}
+
+/// Checks the input and prints the report.
+pub(crate) fn print(options: &CheckOptions, color: Color) -> Result<PrintedCheck, CommandError> {
     let (config, excluded, baseline) = prepared(options, &color)?;
     let own = options.baseline.as_ref().map(BaselineUse::path);
     let mut clusters = input::by_cluster(&options.input, &config, own, &excluded, Wanted::Manifests);
@@ -56,14 +74,14 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
                 terminal::note(color, "nothing to check: every file is excluded");
             }
             print_empty(options, color, &config)?;
-            return Ok(Status::Clean);
+            return Ok(Status::Clean.into());
         }
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), &color)?;
     if input::count(&clusters) == 0 {
         terminal::error(color, &format!("nothing to check: {}", input::NO_FILES));
         print_empty(options, color, &config)?;
-        return Ok(Status::NoInput);
+        return Ok(Status::NoInput.into());
     }
     let unread = clusters.iter().flat_map(|cluster| &cluster.unread).cloned().collect::<Vec<_>>();
     let run = CheckRun {
@@ -75,6 +93,17 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         remarks: &[],
     };
     on_all_cores(|| run.check_inputs(&clusters))?
+}
+
+/// Finds the inputs, and the config file of the run.
+pub(crate) fn inputs(
+    options: &CheckOptions,
+    messages: &dyn Messages,
+) -> Result<(Config, Vec<ClusterInputs>), CommandError> {
+    let (config, excluded, _) = prepared(options, messages)?;
+    let own = options.baseline.as_ref().map(BaselineUse::path);
+    let clusters = input::by_cluster(&options.input, &config, own, &excluded, Wanted::Manifests);
+    Ok((config, clusters))
 }
 
 /// Reads the input and checks it. Prints nothing, applies no fix and writes no file.
@@ -138,7 +167,7 @@ struct CheckRun<'r> {
 }
 
 impl CheckRun<'_> {
-    fn check_inputs(&self, inputs: &[ClusterInputs]) -> Result<Status, CommandError> {
+    fn check_inputs(&self, inputs: &[ClusterInputs]) -> Result<PrintedCheck, CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
         let (clusters, origins, remarks) = self.load(inputs, &progress);
         let files = clusters.iter().flat_map(|cluster| &cluster.files);
@@ -152,7 +181,10 @@ impl CheckRun<'_> {
         }
         let config = started.as_ref().unwrap_or(self.config);
         let run = CheckRun { remarks: &remarks, config, ..*self };
-        Ok(run.check_clusters(clusters, &origins, progress)?)
+        let files = clusters.iter().flat_map(|cluster| &cluster.files);
+        let read = files.map(|file| config.base.path(Path::new(file.source.name()))).collect();
+        let status = run.check_clusters(clusters, &origins, progress)?;
+        Ok(PrintedCheck { status, read })
     }
 
     /// The config for an upgrade that starts at the release that the input names; `None` for another run.

@@ -55,17 +55,22 @@ impl Config {
     }
 }
 
+/// The config file of a run. Reports each file that is meant to be the config file, but has another name.
+pub(crate) fn path(options: &SettingsOptions, messages: &dyn Messages) -> Option<PathBuf> {
+    match &options.config {
+        ConfigSource::Nearest => nearest(options.quiet, messages),
+        ConfigSource::At(path) => Some(path.clone()),
+        ConfigSource::None => None,
+    }
+}
+
 /// Reads the settings of a run. Reports every error.
 pub(crate) fn read(
     options: &SettingsOptions,
     input: &InputOptions,
     messages: &dyn Messages,
 ) -> Result<Config, CommandError> {
-    let path = match &options.config {
-        ConfigSource::Nearest => nearest(options.quiet, messages),
-        ConfigSource::At(path) => Some(path.clone()),
-        ConfigSource::None => None,
-    };
+    let path = path(options, messages);
     let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),

@@ -18,7 +18,7 @@ use super::options::{
 
 impl From<CheckArguments> for CheckOptions {
     fn from(flags: CheckArguments) -> Self {
-        let CheckArguments { input, target, choice, output, fixing, statistics, bounds } = flags;
+        let CheckArguments { input, target, choice, output, fixing, statistics, watch: _, bounds } = flags;
         let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
         settings.set_karpenter_version(target.karpenter_version.as_deref());
         settings.set_facts(target.facts);

@@ -40,6 +40,7 @@ pub(crate) fn run(init: &InitArguments, color: Color) -> Result<Status, CommandE
 fn text(init: &InitArguments) -> String {
     let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
     let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
+    text.push_str("# Without a network: write the output of `karpwarden schema config` to a file, and name the file there.\n");
     for key in keys::ALL.iter().filter(|key| key.scope != SettingScope::Cluster) {
         let _ = write!(text, "\n# {}\n", key.description);
         let given = match key.name {

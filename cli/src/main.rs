@@ -4,6 +4,7 @@
 
 mod arguments;
 mod assumed;
+mod bare;
 mod baseline;
 mod bounds;
 mod check;
@@ -36,6 +37,7 @@ mod progress;
 mod render_charts;
 mod rules;
 mod safe_writer;
+mod schema;
 mod simulate;
 mod stack;
 mod status;
@@ -43,6 +45,7 @@ mod story;
 mod terminal;
 mod unused;
 mod upgrade_start;
+mod watch;
 mod whole_file;
 
 use std::process::ExitCode;
@@ -71,7 +74,8 @@ fn main() -> ExitCode {
         }
     };
     let color = arguments.color;
-    let status = run(arguments.command, color).unwrap_or_else(|error| {
+    let status = arguments.command.map_or_else(|| bare::run(color), |command| run(command, color));
+    let status = status.unwrap_or_else(|error| {
         if error.has_message() {
             terminal::error(color, &error.to_string());
         }
@@ -89,6 +93,7 @@ fn quoting_printable(error: clap::Error) -> clap::Error {
 
 fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
     match command {
+        CliCommand::Check(check) if check.watch => watch::run(&(*check).into(), color),
         CliCommand::Check(check) => check::run(&(*check).into(), color),
         CliCommand::Diagnose(diagnose) => diagnose::run(&(*diagnose).into(), color),
         CliCommand::Upgrade(upgrade) => check::run(&(*upgrade).into(), color),
@@ -101,6 +106,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Plan(plan) => plan::run(*plan, color),
         CliCommand::Explain(explain) => explain::run(&explain, color),
         CliCommand::Rules(rules) => Ok(rules::run(&rules, color)?),
+        CliCommand::Schema(schema) => schema::run(&schema, color),
         CliCommand::Init(init) => init::run(&init, color),
         CliCommand::Man { command } => man::run(command.as_deref()),
         CliCommand::Completions { shell } => Ok(completions::run(shell)?),

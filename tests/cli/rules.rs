@@ -107,7 +107,7 @@ fn prints_help() {
     assert_snapshot!(folder.run(&["-h"]).stdout, @"
     Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them
 
-    Usage: karpwarden [OPTIONS] <COMMAND>
+    Usage: karpwarden [OPTIONS] [COMMAND]
 
     Commands:
       check        Check manifests: files, folders or standard input
@@ -122,6 +122,7 @@ fn prints_help() {
       mcp          Run the server for assistants (Model Context Protocol), which an assistant starts
       explain      Print the documentation of rules, symptoms and families
       rules        List the rules and symptoms
+      schema       Print JSON Schemas of objects, of the config file and of answers
       init         Write a commented config file
       man          Print the man page of karpwarden or of one command
       completions  Print a shell completion script
@@ -134,6 +135,8 @@ fn prints_help() {
     Output:
           --color <WHEN>  When to use colour; `auto` uses it on a terminal unless NO_COLOR is set
                           [default: auto] [possible values: auto, always, never]
+
+    Without a command, karpwarden checks the current folder.
     ");
 }
 
@@ -209,6 +212,8 @@ fn prints_help_of_a_command_and_version() {
           --unsafe-fixes           Apply the fixes that you have to review too; with --diff, print them
           --statistics             Print the number of findings of each rule instead of the findings;
                                    with `--format json` in addition to them
+          --watch                  Keep running, and check again when a file of the input changes.
+                                   Ctrl-C ends it
 
     Bounds:
           --max-file-bytes <SIZE>  Bytes per file, such as 1000000 or 64MiB [default: 64MiB]
@@ -228,4 +233,27 @@ fn prints_help_of_a_command_and_version() {
     ");
     assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(folder.run(&[]).status, 2);
+}
+
+#[test]
+fn finds_rules_by_name_then_summary_then_page() {
+    let folder = Folder::with(&[]);
+    let names = |words: &str| -> Vec<String> {
+        let run = folder.run(&["rules", "--search", words, "--format", "json"]);
+        assert_eq!(run.status, 0, "{run:?}");
+        let json = run.json();
+        json.as_array().unwrap().iter().map(|rule| rule["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("instance-profile-is-arn")[0], "instance-profile-is-arn");
+    let found = names("Profile");
+    let is_in_name: Vec<bool> = found.iter().map(|name| name.contains("profile")).collect();
+    assert!(is_in_name[0] && is_in_name.is_sorted_by(|one, other| one >= other), "{found:?}");
+    assert!(is_in_name.contains(&false), "also rules whose page has the word: {found:?}");
+    let both = names("profile arn");
+    assert!(both.len() < found.len() && both.iter().all(|name| found.contains(name)), "{both:?}");
+    let run = folder.run(&["rules", "--search", "profile arn"]);
+    assert!(run.stdout.starts_with("instance-profile-is-arn "), "{}", run.stdout);
+    let none = folder.run(&["rules", "--search", "storageclass-imediate"]);
+    assert_eq!((none.status, none.stdout.as_str()), (0, ""));
+    assert!(none.stderr.contains("(did you mean `storageclass-immediate`?)"), "{}", none.stderr);
 }
