@@ -17,6 +17,7 @@ use super::mcp::McpArguments;
 use super::plan::PlanArguments;
 use super::schema::SchemaArguments;
 use super::simulate::SimulateArguments;
+use super::why::WhyArguments;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -64,6 +65,8 @@ pub(crate) enum CliCommand {
     Disruption(Box<DisruptionArguments>),
     /// Show what a change does to the nodes, before it is applied
     Plan(Box<PlanArguments>),
+    /// Explain a pod or a node of the cluster that kubectl reads
+    Why(WhyArguments),
     /// Print the hashes by which Karpenter recognises drift
     Hash(Box<HashArguments>),
     /// Run the language server, which an editor starts, on standard input and output
@@ -86,6 +89,13 @@ pub(crate) enum CliCommand {
     Man {
         /// Name of the command.
         command: Option<String>,
+    },
+    /// Complete a command line for kubectl
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// The words after `kubectl karpwarden`, the last of which is completed.
+        #[arg(last = true)]
+        words: Vec<String>,
     },
     /// Print a shell completion script
     Completions {
@@ -268,7 +278,7 @@ mod tests {
         let program = super::Arguments::command();
         let helps = program.get_subcommands().filter_map(clap::Command::get_after_help);
         let helps: Vec<String> = helps.map(ToString::to_string).collect();
-        assert_eq!(helps.len(), 9);
+        assert_eq!(helps.len(), 10);
         for help in helps {
             assert!(help.contains("\n  5  ") && help.contains("the system refused a resource"), "{help}");
         }

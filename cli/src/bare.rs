@@ -1,6 +1,6 @@
 //! `karpwarden` without a command: checks the current folder, and says what else the program does.
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 
 use super::arguments::{Arguments, CliCommand};
 use super::error::CommandError;
@@ -8,7 +8,7 @@ use super::form::Color;
 use super::messages::CollectedMessages;
 use super::options::CheckOptions;
 use super::status::Status;
-use super::{check, input, terminal};
+use super::{check, input, plugin, terminal};
 
 /// Number of files and folders to look at. Someone who tries the program in a home folder does not want all of it checked.
 const MAX_WALKED: usize = 100_000;
@@ -41,7 +41,7 @@ pub(crate) fn run(color: Color) -> Result<Status, CommandError> {
 
 /// Prints the help as an incomplete command line does.
 fn help() -> Result<Status, CommandError> {
-    let help = Arguments::command().render_help();
+    let help = plugin::command().render_help();
     // A closed terminal is not an error.
     let _ = terminal::print_styled(&help.ansi().to_string(), true);
     Ok(Status::Usage)

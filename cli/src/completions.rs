@@ -9,9 +9,13 @@ use karpwarden::reference::symptoms::with_symptoms;
 use rule::finding::Family;
 
 use super::arguments::Arguments;
+use super::plugin;
 use super::status::Status;
 
 pub(crate) fn run(shell: Shell) -> io::Result<Status> {
+    if plugin::is_plugin() {
+        return plugin::print_script();
+    }
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut with_names(Arguments::command()), "karpwarden", &mut text);
     io::stdout().write_all(&text).map(|()| Status::Clean)
@@ -19,7 +23,7 @@ pub(crate) fn run(shell: Shell) -> io::Result<Status> {
 
 /// The program with the names of rules as possible values. The program that parses the command line has no possible values:
 /// its own errors suggest the nearest name, and its help does not list all names.
-fn with_names(program: Command) -> Command {
+pub(crate) fn with_names(program: Command) -> Command {
     let named = |arg: Arg| arg.value_parser(PossibleValuesParser::new(names()));
     let selected = |command: Command| command.mut_arg("select", named).mut_arg("ignore", named);
     ["check", "diagnose", "upgrade"]

@@ -33,6 +33,7 @@ mod options;
 mod output;
 mod painter;
 mod plan;
+mod plugin;
 mod progress;
 mod render_charts;
 mod rules;
@@ -47,12 +48,11 @@ mod unused;
 mod upgrade_start;
 mod watch;
 mod whole_file;
+mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use arguments::{Arguments, CliCommand};
+use arguments::CliCommand;
 use error::CommandError;
 use form::Color;
 use render::human::printable;
@@ -63,7 +63,7 @@ use status::Status;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match plugin::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => {
             let error = quoting_printable(error);
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
 /// command of GitHub.
 fn quoting_printable(error: clap::Error) -> clap::Error {
     let arguments = std::env::args_os().map(|argument| printable(&argument.to_string_lossy()));
-    Arguments::try_parse_from(arguments).err().unwrap_or(error)
+    plugin::parse(arguments.map(Into::into)).err().unwrap_or(error)
 }
 
 fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
@@ -102,6 +102,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Lsp { stdio: _ } => Ok(lsp::run()?),
         CliCommand::Mcp(mcp) => mcp::run(&mcp),
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
+        CliCommand::Why(why) => why::run(&why, color),
         CliCommand::Hash(hash) => hash::run(*hash, color),
         CliCommand::Plan(plan) => plan::run(*plan, color),
         CliCommand::Explain(explain) => explain::run(&explain, color),
@@ -109,6 +110,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Schema(schema) => schema::run(&schema, color),
         CliCommand::Init(init) => init::run(&init, color),
         CliCommand::Man { command } => man::run(command.as_deref()),
+        CliCommand::Complete { words } => Ok(plugin::complete(&words)?),
         CliCommand::Completions { shell } => Ok(completions::run(shell)?),
     }
 }

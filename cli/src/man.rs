@@ -2,15 +2,14 @@
 
 use std::io::{self, Write as _};
 
-use clap::CommandFactory as _;
 use clap_mangen::Man;
 
-use super::arguments::Arguments;
 use super::error::CommandError;
+use super::plugin;
 use super::status::Status;
 
 pub(crate) fn run(command: Option<&str>) -> Result<Status, CommandError> {
-    let mut program = Arguments::command();
+    let mut program = plugin::command();
     program.build();
     let page = match command {
         None => program,

@@ -55,4 +55,6 @@ mod upgrade;
 mod versions;
 mod watch;
 mod what_if;
+#[cfg(unix)]
+mod why;
 mod writing;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, Run};
 use crate::plan_snapshot::{AT, cluster, pool};
 
 /// The kinds of the cluster, with the names by which kubectl knows them.
@@ -19,6 +19,13 @@ const RESOURCES: [(&str, &str); 5] = [
 
 /// Writes a snapshot of some objects, with a stand-in for kubectl.
 fn collect(folder: &Folder, items: &[Value], name: &str) {
+    serve(folder, items);
+    let run = run_with_kubectl(folder, &["collect", name]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+/// Lets the stand-in for kubectl list some objects.
+pub(crate) fn serve(folder: &Folder, items: &[Value]) {
     for (kind, resource) in RESOURCES {
         let items: Vec<&Value> = items.iter().filter(|item| item["kind"] == kind).collect();
         let list =
@@ -30,9 +37,12 @@ fn collect(folder: &Folder, items: &[Value], name: &str) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli/collect/kubectl");
         symlink(script, folder.path("bin/kubectl")).unwrap();
     }
+}
+
+/// Runs the program with the stand-in for kubectl.
+pub(crate) fn run_with_kubectl(folder: &Folder, arguments: &[&str]) -> Run {
     let path = format!("{}:/usr/bin:/bin", folder.path("bin").display());
-    let run = folder.run_with("PATH", &path, &["collect", name]);
-    assert_eq!(run.status, 0, "{run:?}");
+    folder.run_with("PATH", &path, arguments)
 }
 
 /// Of each kind, each object is the last one of its file once.

@@ -117,6 +117,7 @@ fn prints_help() {
       collect      Write a snapshot of a cluster through kubectl, as input for the other commands
       disruption   Show what Karpenter may disrupt, when, and what prevents it
       plan         Show what a change does to the nodes, before it is applied
+      why          Explain a pod or a node of the cluster that kubectl reads
       hash         Print the hashes by which Karpenter recognises drift
       lsp          Run the language server, which an editor starts, on standard input and output
       mcp          Run the server for assistants (Model Context Protocol), which an assistant starts

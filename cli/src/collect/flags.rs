@@ -25,13 +25,8 @@ pub(crate) struct CollectArguments {
     #[arg(value_name = "DIR", default_value = "karpwarden-snapshot")]
     pub(crate) dir: PathBuf,
 
-    /// Context of the kubeconfig file, for kubectl.
-    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
-    pub(crate) context: Option<String>,
-
-    /// Kubeconfig file, for kubectl.
-    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
-    pub(crate) kubeconfig: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterFlags,
 
     /// Collect from this namespace only, beside the kinds without a namespace, the controller, and the events about nodes.
     #[arg(long, short, value_name = "NAME", help_heading = "Cluster")]
@@ -52,6 +47,19 @@ pub(crate) struct CollectArguments {
     /// Print only what could not be read.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// Cluster that kubectl reads.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Cluster")]
+pub(crate) struct ClusterFlags {
+    /// Context of the kubeconfig file, for kubectl.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+
+    /// Kubeconfig file, for kubectl.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
 }
 
 /// Accepts a duration of at least a second, which kubectl reads.

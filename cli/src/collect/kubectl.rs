@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
+
+use super::flags::ClusterFlags;
 
 /// Bytes of standard error that are kept.
 const MAX_ERROR_BYTES: u64 = 1 << 16;
@@ -68,13 +69,13 @@ fn is_of_klog(line: &str) -> bool {
 
 impl Kubectl {
     /// kubectl for a cluster. The flags are global: every command of kubectl has them.
-    pub(super) fn new(kubeconfig: Option<&Path>, context: Option<&str>) -> Self {
+    pub(super) fn new(cluster: &ClusterFlags) -> Self {
         let mut flags = Vec::new();
-        if let Some(path) = kubeconfig {
+        if let Some(path) = &cluster.kubeconfig {
             flags.push("--kubeconfig".into());
             flags.push(path.into());
         }
-        flags.extend(context.map(|context| format!("--context={context}").into()));
+        flags.extend(cluster.context.as_ref().map(|context| format!("--context={context}").into()));
         Self { flags }
     }
 
@@ -109,6 +110,17 @@ impl Kubectl {
         let version =
             answer.as_ref().and_then(|answer| answer.pointer("/serverVersion/gitVersion")?.as_str());
         Ok(Ok(version.unwrap_or_default().to_owned()))
+    }
+
+    /// The namespace of the context; `default` if it names none.
+    /// Source: `Namespace` of `DeferredLoadingClientConfig` in tools/clientcmd/merged_client_builder.go of kubernetes/client-go at v0.33.0.
+    pub(super) fn namespace(&self) -> io::Result<String> {
+        let arguments = ["config", "view", "--minify", "--output=json"].map(str::to_owned);
+        let (config, _) = self.run(&arguments, |stdout| serde_json::from_reader(stdout).ok())?;
+        let config: Option<serde_json::Value> = config.flatten();
+        let namespace = config.as_ref().and_then(|config| config.pointer("/contexts/0/context/namespace"));
+        let namespace = namespace.and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
+        Ok(namespace.unwrap_or("default").to_owned())
     }
 }
 

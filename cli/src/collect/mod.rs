@@ -5,6 +5,7 @@ mod flags;
 mod kinds;
 mod kubectl;
 mod list;
+mod live;
 mod logs;
 mod names;
 mod query;
@@ -25,10 +26,11 @@ use super::form::Color;
 use super::status::Status;
 use super::{output, terminal};
 use files::{ObjectFiles, SnapshotFolder};
-pub(crate) use flags::CollectArguments;
+pub(crate) use flags::{ClusterFlags, CollectArguments};
 use kinds::{CollectedKind, KINDS};
 use kubectl::{Kubectl, KubectlFailure};
 use list::ListError;
+pub(crate) use live::LiveCluster;
 use logs::LogSource;
 use query::{CollectedNamespaces, Query};
 use redact::Redactions;
@@ -44,25 +46,8 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
         output::unless_closed(write!(out, "{}", rbac::manifest(&namespaces)).and_then(|()| out.flush()))?;
         return Ok(Status::Clean);
     }
-    let kubectl = Kubectl::new(collect.kubeconfig.as_deref(), collect.context.as_deref());
-    let version = match kubectl.server_version() {
-        Ok(Ok(version)) => version,
-        // The user may list objects all the same.
-        Ok(Err(KubectlFailure::Forbidden(_))) => String::new(),
-        Ok(Err(failure)) => {
-            let text = format!("kubectl cannot reach the cluster: {}", failure.reason());
-            return Err(CommandError::NoInput(text));
-        }
-        Err(error) => {
-            let text = match error.kind() {
-                io::ErrorKind::NotFound => {
-                    "kubectl is not on the PATH: install it, see kubernetes.io/docs/tasks/tools".to_owned()
-                }
-                _ => format!("kubectl cannot be started: {error}"),
-            };
-            return Err(CommandError::NoInput(text));
-        }
-    };
+    let kubectl = Kubectl::new(&collect.cluster);
+    let version = reach(&kubectl)?;
     let folder = SnapshotFolder::create(&collect.dir)?;
     let mut collection = Collection {
         kubectl,
@@ -83,6 +68,28 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
     }
     summary::warn(&snapshot, &collection.namespaces, color);
     Ok(status(&snapshot))
+}
+
+/// The version of the cluster's API server; empty if the user may not ask for it.
+fn reach(kubectl: &Kubectl) -> Result<String, CommandError> {
+    match kubectl.server_version() {
+        Ok(Ok(version)) => Ok(version),
+        // The user may list objects all the same.
+        Ok(Err(KubectlFailure::Forbidden(_))) => Ok(String::new()),
+        Ok(Err(failure)) => {
+            let text = format!("kubectl cannot reach the cluster: {}", failure.reason());
+            Err(CommandError::NoInput(text))
+        }
+        Err(error) => {
+            let text = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "kubectl is not on the PATH: install it, see kubernetes.io/docs/tasks/tools".to_owned()
+                }
+                _ => format!("kubectl cannot be started: {error}"),
+            };
+            Err(CommandError::NoInput(text))
+        }
+    }
 }
 
 fn status(snapshot: &Snapshot) -> Status {
@@ -126,48 +133,64 @@ impl Collection {
     /// Collects the objects of a kind. An error of the cluster is a result; an error of the disk ends the collection.
     fn kind(&mut self, kind: &CollectedKind) -> io::Result<KindResult> {
         let mut files = ObjectFiles::new(&mut self.folder, kind.resource);
-        let (mut state, mut reason, mut missing) = (State::Read, String::new(), String::new());
-        for query in Query::all(kind, &self.namespaces) {
-            let (redactions, controllers) = (&mut self.redactions, &mut self.controllers);
-            let mut take = |mut object: Value| {
-                if is_skipped(kind, &query, &object) {
-                    return Ok(());
-                }
-                if kind.name == "Pod" {
-                    controllers.extend(LogSource::find(&object));
-                }
-                redactions.redact(&mut object);
-                files.write(&object)
-            };
-            let read = |stdout| list::each_item(stdout, &mut take);
-            let (read, failure) = self.kubectl.run(&query.arguments(kind), read)?;
-            let failure = match read {
-                Some(Err(ListError::Write(error))) => return Err(error),
-                // A list that ends too early has its cause in kubectl's error; other text is no error of the cluster.
-                Some(Err(ListError::Malformed(error))) if failure.is_none() || !error.is_eof() => {
-                    Some(KubectlFailure::Other(format!("kubectl printed no list: {error}")))
-                }
-                _ => failure,
-            };
-            if let Some(failure) = failure.filter(|_| !state.is_error()) {
-                state = State::of(&failure);
-                failure.reason().clone_into(&mut reason);
-                if state == State::Forbidden {
-                    missing = query.right(kind);
-                }
+        let (redactions, controllers) = (&mut self.redactions, &mut self.controllers);
+        let gap = each_object(&self.kubectl, kind, &self.namespaces, &mut |mut object| {
+            if kind.name == "Pod" {
+                controllers.extend(LogSource::find(&object));
             }
-        }
+            redactions.redact(&mut object);
+            files.write(&object)
+        })?;
         files.finish()?;
         Ok(KindResult {
             kind: kind.name,
             resource: kind.full_name(),
-            state,
+            state: gap.state,
             objects: files.objects,
             files: files.names,
-            reason,
-            missing,
+            reason: gap.reason,
+            missing: gap.missing,
         })
     }
+}
+
+/// Whether the objects of a kind were read, and the reason if not.
+struct KindGap {
+    state: State,
+    reason: String,
+    /// The right that the user lacks.
+    missing: String,
+}
+
+/// Hands each object of a kind to `take`. An error of the cluster is a result; an error of `take` ends the reading.
+fn each_object(
+    kubectl: &Kubectl,
+    kind: &CollectedKind,
+    namespaces: &CollectedNamespaces,
+    take: &mut dyn FnMut(Value) -> io::Result<()>,
+) -> io::Result<KindGap> {
+    let mut gap = KindGap { state: State::Read, reason: String::new(), missing: String::new() };
+    for query in Query::all(kind, namespaces) {
+        let mut take = |object: Value| if is_skipped(kind, &query, &object) { Ok(()) } else { take(object) };
+        let read = |stdout| list::each_item(stdout, &mut take);
+        let (read, failure) = kubectl.run(&query.arguments(kind), read)?;
+        let failure = match read {
+            Some(Err(ListError::Write(error))) => return Err(error),
+            // A list that ends too early has its cause in kubectl's error; other text is no error of the cluster.
+            Some(Err(ListError::Malformed(error))) if failure.is_none() || !error.is_eof() => {
+                Some(KubectlFailure::Other(format!("kubectl printed no list: {error}")))
+            }
+            _ => failure,
+        };
+        if let Some(failure) = failure.filter(|_| !gap.state.is_error()) {
+            gap.state = State::of(&failure);
+            failure.reason().clone_into(&mut gap.reason);
+            if gap.state == State::Forbidden {
+                gap.missing = query.right(kind);
+            }
+        }
+    }
+    Ok(gap)
 }
 
 /// Whether an object does not belong into the snapshot, or is there already.

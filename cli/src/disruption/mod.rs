@@ -71,8 +71,12 @@ pub(crate) enum StorySubject {
 }
 
 pub(crate) fn run(disruption: DisruptionArguments, color: Color) -> Result<Status, CommandError> {
-    let options = DisruptionOptions::try_from(disruption)?;
-    on_one_core(|| read_and_judge(&options, color))?
+    run_with(&DisruptionOptions::try_from(disruption)?, color)
+}
+
+/// Reads the input of the options, judges it and prints the result.
+pub(crate) fn run_with(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
+    on_one_core(|| read_and_judge(options, color))?
 }
 
 /// The answer, with the facts that the renderers add.

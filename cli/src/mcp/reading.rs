@@ -194,7 +194,7 @@ pub(super) fn plan(roots: &Roots, query: &PlanQuery) -> Result<PlanRun, CommandE
     let old = side(OLD, &query.old_text, &query.old_path)?;
     let new = side(NEW, &query.new_text, &query.new_path)?;
     let origin = match (&query.snapshot, &old) {
-        (Some(folder), _) => PlanOrigin::Snapshot(roots.resolve(folder)?),
+        (Some(folder), _) => PlanOrigin::Snapshot(vec![roots.resolve(folder)?]),
         (None, Some(_)) => PlanOrigin::Old,
         (None, None) => PlanOrigin::Same,
     };

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use disruption::forecast::ForecastSettings;
 use karpenter::release::{NearestRelease, Release};
 use karpwarden::simulate::Choices;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
+use crate::collect::ClusterFlags;
 use crate::disruption::clock::{self, Clock};
 use crate::disruption::time;
 use crate::error::CommandError;
@@ -33,7 +34,7 @@ Exit status:
 /// working tree with a commit (--base), the files with a cluster (--snapshot), the two sides of a plan of Terraform (--terraform), or two
 /// releases of Karpenter (--from, --to).
 #[derive(Args, Debug)]
-#[command(after_help = STATUS)]
+#[command(after_help = STATUS, group = ArgGroup::new("cluster_state").args(["snapshot", "filename"]).multiple(true))]
 pub(crate) struct PlanArguments {
     /// OLD and NEW, as files or folders; one AdmissionReview of an UPDATE; with another source of the old state: the new files and folders.
     #[arg(value_name = "PATH|-")]
@@ -52,14 +53,21 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "DIR", help_heading = "What to compare")]
     pub(crate) snapshot: Option<PathBuf>,
 
+    /// Compare these files and folders with the cluster that kubectl reads: what applying them does. May be repeated. Nothing is written.
+    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["base", "snapshot", "terraform", "cluster", "paths"], help_heading = "What to compare")]
+    pub(crate) filename: Vec<PathBuf>,
+
     /// Compare the two sides of a plan of Terraform: the output of `terraform show -json` for a file of `terraform plan -out`, or - for
     /// standard input. Files and folders that are named too belong to both sides.
     #[arg(long, value_name = "FILE|-", conflicts_with_all = ["base", "snapshot", "cluster"], help_heading = "What to compare")]
     pub(crate) terraform: Option<PathBuf>,
 
-    /// The files hold every NodePool, EC2NodeClass and NodeOverlay: an object that only the snapshot has is removed.
-    #[arg(long, requires = "snapshot", help_heading = "What to compare")]
+    /// The files hold every NodePool, EC2NodeClass and NodeOverlay: an object that only the snapshot or the cluster has is removed.
+    #[arg(long, requires = "cluster_state", help_heading = "What to compare")]
     pub(crate) complete: bool,
+
+    #[command(flatten)]
+    pub(crate) live: ClusterFlags,
 
     /// Karpenter release that runs now, such as 1.8 [default: the version that the manifests pin].
     #[arg(long, value_name = "RELEASE", help_heading = "What to compare")]
@@ -179,7 +187,8 @@ pub(crate) enum PlanOrigin {
     Reviews,
     /// A commit of the repository; empty for the commit at which the current branch left the default branch.
     Commit(String),
-    Snapshot(PathBuf),
+    /// Folders or texts with the objects of a cluster.
+    Snapshot(Vec<PathBuf>),
     /// The side before a plan of Terraform.
     Terraform(PathBuf),
     /// The same files.
@@ -223,7 +232,8 @@ impl TryFrom<PlanArguments> for PlanRun {
         let is_two = flags.paths.len() == 2 && flags.cluster.is_empty();
         let origin = match (flags.base, flags.snapshot, flags.terraform) {
             (Some(base), ..) => PlanOrigin::Commit(base),
-            (None, Some(folder), _) => PlanOrigin::Snapshot(folder),
+            (None, Some(folder), _) => PlanOrigin::Snapshot(vec![folder]),
+            _ if !flags.filename.is_empty() => PlanOrigin::Snapshot(Vec::new()),
             (None, None, Some(plan)) => PlanOrigin::Terraform(plan),
             _ if is_two => PlanOrigin::Old,
             _ if has_release => PlanOrigin::Same,
@@ -235,7 +245,7 @@ impl TryFrom<PlanArguments> for PlanRun {
         };
         let is_snapshot = matches!(origin, PlanOrigin::Snapshot(_));
         let has_own_files = is_snapshot || matches!(origin, PlanOrigin::Terraform(_));
-        if flags.complete && flags.paths.is_empty() {
+        if flags.complete && flags.paths.is_empty() && flags.filename.is_empty() {
             let text = "`--complete`: name the files that hold every NodePool, EC2NodeClass and NodeOverlay";
             return Err(CommandError::Usage(text.to_owned()));
         }
@@ -243,7 +253,7 @@ impl TryFrom<PlanArguments> for PlanRun {
             let text = "`--snapshot` is about one cluster: name its files without `--cluster`";
             return Err(CommandError::Usage(text.to_owned()));
         }
-        let mut paths = flags.paths;
+        let mut paths = if flags.filename.is_empty() { flags.paths } else { flags.filename };
         if paths.is_empty() && flags.cluster.is_empty() && !has_own_files {
             paths.push(PathBuf::from("."));
         }

@@ -84,7 +84,7 @@ pub(super) fn read(run: &PlanRun, messages: &dyn Messages) -> Result<LoadedPlan,
     let (pairs, commit) = match &run.origin {
         PlanOrigin::Old => (vec![reader.old_and_new(messages)?], None),
         PlanOrigin::Same | PlanOrigin::Reviews => (reader.same(messages)?, None),
-        PlanOrigin::Snapshot(folder) => (vec![reader.snapshot(folder, messages)?], None),
+        PlanOrigin::Snapshot(paths) => (vec![reader.snapshot(paths, messages)?], None),
         PlanOrigin::Terraform(plan) => (vec![reader.terraform(plan, messages)?], None),
         PlanOrigin::Commit(name) => {
             let (pairs, commit) = reader.commit(name, messages)?;
@@ -156,14 +156,17 @@ impl Reader<'_> {
         Ok(found.iter().map(pair).collect())
     }
 
-    fn snapshot(&mut self, folder: &Path, messages: &dyn Messages) -> Result<LoadedPair, CommandError> {
-        let options = InputOptions { paths: vec![folder.to_owned()], ..self.run.input.clone() };
+    fn snapshot(&mut self, paths: &[PathBuf], messages: &dyn Messages) -> Result<LoadedPair, CommandError> {
+        let options = InputOptions { paths: paths.to_vec(), ..self.run.input.clone() };
         let snapshot = self.inputs(&options, Wanted::Manifests);
         if input::count(&snapshot) == 0 {
-            let text = format!(
-                "`--snapshot`: `{}` has no manifests; `karpwarden collect` writes a snapshot",
-                folder.display()
-            );
+            let text = match paths {
+                [] => "the cluster has no object that a plan needs".to_owned(),
+                [folder, ..] => format!(
+                    "`--snapshot`: `{}` has no manifests; `karpwarden collect` writes a snapshot",
+                    folder.display()
+                ),
+            };
             return Err(CommandError::NoInput(text));
         }
         let files = if self.run.input.paths.is_empty() {

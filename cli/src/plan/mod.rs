@@ -25,6 +25,7 @@ use render::{github, planned};
 use rule::finding::{CaughtBy, Family, Severity};
 use rule::settings::Settings;
 
+use super::collect::LiveCluster;
 use super::error::CommandError;
 use super::form::Color;
 use super::hash::ca_bundle;
@@ -41,7 +42,13 @@ use input::{LoadedPair, LoadedPlan};
 pub(crate) use flags::{PlanArguments, PlanFailOn, PlanFormat, PlanOrigin, PlanRun, release};
 
 pub(crate) fn run(arguments: PlanArguments, color: Color) -> Result<Status, CommandError> {
-    let run = PlanRun::try_from(arguments)?;
+    let live = (!arguments.filename.is_empty()).then(|| arguments.live.clone());
+    let mut run = PlanRun::try_from(arguments)?;
+    if let Some(flags) = live {
+        let cluster = LiveCluster::read(&flags, &color)?;
+        run.origin = PlanOrigin::Snapshot(cluster.paths());
+        run.input.texts = cluster.texts();
+    }
     on_one_core(|| read_and_plan(&run, color))?
 }
 

@@ -1,0 +1,192 @@
+//! `karpwarden why`, `plan --filename` and the plugin of kubectl, with a stand-in for kubectl on the PATH.
+
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Run};
+use crate::plan_collected::{run_with_kubectl, serve};
+use crate::plan_snapshot::{AT, cluster, pool};
+
+/// A pending pod.
+fn pending(name: &str, spec: &Value) -> Value {
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"containers": [{"name": "a", "image": "a", "args": ["--db-password=hunter2"],
+            "resources": {"requests": {"cpu": "1500m"}}}]},
+        "status": {"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available"}]}});
+    for (key, value) in spec.as_object().unwrap() {
+        pod["spec"][key] = value.clone();
+    }
+    pod
+}
+
+/// A cluster of two nodes behind the stand-in, with some pods.
+fn served(pods: &[Value]) -> Folder {
+    let folder = cluster(2);
+    let list: Value = serde_json::from_str(&folder.read("snapshot/cluster.json")).unwrap();
+    let mut items = list["items"].as_array().unwrap().clone();
+    items.extend_from_slice(pods);
+    serve(&folder, &items);
+    folder
+}
+
+fn why(folder: &Folder, arguments: &[&str]) -> Run {
+    run_with_kubectl(folder, &[&["why", "--karpenter-version", "1.14"], arguments].concat())
+}
+
+/// The names of the files below a folder.
+fn names(folder: &Folder) -> Vec<String> {
+    let output = Command::new("find").arg(folder.path("")).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut names: Vec<String> =
+        text.lines().filter(|name| !name.ends_with("/calls")).map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn says_where_a_pending_pod_would_go_and_writes_no_file() {
+    let folder = served(&[pending("new", &json!({}))]);
+    let before = names(&folder);
+    let run = why(&folder, &["pod/new", "-n", "shop"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(
+        run.stdout.starts_with("pod/shop/new would get a new node of NodePool default\n  types     m5.large"),
+        "{run:?}"
+    );
+    assert_eq!(names(&folder), before);
+    for call in folder.read("bin/calls").lines() {
+        let verb = call.split(' ').next().unwrap();
+        assert!(["version", "get", "config"].contains(&verb) && !call.contains("secrets"), "{call}");
+    }
+}
+
+#[test]
+fn says_why_a_pod_goes_nowhere() {
+    let folder = served(&[pending("stuck", &json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}}))]);
+    let run = why(&folder, &["pods/stuck", "-n", "shop"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stdout.starts_with("pod/shop/stuck fits nowhere: "), "{run:?}");
+    assert!(
+        run.stdout.contains("\n  NodePool default: ") && run.stdout.contains("kubernetes.io/arch"),
+        "{run:?}"
+    );
+    assert!(!format!("{run:?}").contains("hunter2"), "redacted");
+}
+
+#[test]
+fn takes_the_namespace_of_the_context() {
+    let folder = served(&[pending("new", &json!({}))]);
+    let run = why(&folder, &["pod/new"]);
+    assert_eq!(run.status, 2);
+    let expected = "there is no pod `new` in the namespace `default`; one of that name is in the namespace `shop`: add `-n shop`";
+    assert!(run.stderr.contains(expected), "{run:?}");
+    folder.write(
+        "bin/answers/config",
+        br#"{"contexts": [{"context": {"namespace": "shop"}, "name": "prod"}]}"#,
+    );
+    let run = why(&folder, &["pod/new", "--context", "prod"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(folder.read("bin/calls").lines().last().unwrap().ends_with(" --context=prod"));
+    assert_eq!(why(&folder, &["pod/none"]).status, 2);
+}
+
+#[test]
+fn tells_the_story_of_a_node_and_of_the_node_of_a_pod_as_disruption_does() {
+    let folder = served(&[]);
+    let of_node = why(&folder, &["node/node-1"]);
+    assert_eq!(of_node.status, 0, "{of_node:?}");
+    assert!(of_node.stdout.starts_with("node node-1 of NodePool default, 1 pod, at "), "{of_node:?}");
+    let of_claim = why(&folder, &["nodeclaim/default-1"]);
+    assert!(of_claim.stdout.starts_with("node node-1 of NodePool default"), "{of_claim:?}");
+    let of_pod = why(&folder, &["pod/web-2", "-n", "shop"]);
+    assert!(of_pod.stdout.contains("node node-2 of NodePool default"), "{of_pod:?}");
+    // All but the first line, which has the time.
+    let told = run_with_kubectl(
+        &folder,
+        &["disruption", "--karpenter-version", "1.14", "--node", "node-1", "snapshot"],
+    );
+    let rest = |run: &Run| run.stdout.lines().skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(rest(&of_node), rest(&told));
+    let none = why(&folder, &["node/node-9"]);
+    assert!(none.status == 2 && none.stderr.contains("no node, NodeClaim or instance `node-9`"), "{none:?}");
+    for subject in ["deploy/web", "web", "pod/"] {
+        assert_eq!(why(&folder, &[subject]).status, 2, "{subject}");
+    }
+}
+
+#[test]
+fn names_what_it_cannot_read() {
+    let folder = served(&[pending("new", &json!({}))]);
+    let denied = "Error from server (Forbidden): nodes is forbidden: User \"dev\" cannot list resource \"nodes\" in API group \"\" at the cluster scope\n";
+    folder.write("bin/answers/nodes.error", denied.as_bytes());
+    let run = why(&folder, &["pod/new", "-n", "shop"]);
+    assert!(run.stderr.contains("note: cannot read nodes: Error from server (Forbidden)"), "{run:?}");
+    std::fs::remove_file(folder.path("bin/kubectl")).unwrap();
+    let run = why(&folder, &["pod/new"]);
+    assert!(run.status == 3 && run.stderr.contains("kubectl is not on the PATH"), "{run:?}");
+}
+
+#[test]
+fn plans_files_against_the_cluster_as_against_its_snapshot() {
+    let folder = served(&[]);
+    folder.write("changed/pool.yaml", pool("b").to_string().as_bytes());
+    let common = ["plan", "--karpenter-version", "1.14", "--at", AT, "--format", "json"];
+    let live = run_with_kubectl(&folder, &[&common[..], &["-f", "changed"]].concat());
+    assert_eq!(live.status, 0, "{live:?}");
+    let (live, stored) =
+        (live.json(), folder.run(&[&common[..], &["--snapshot", "snapshot", "changed"]].concat()).json());
+    for key in ["verdict", "effect", "nodes", "rollouts", "cost", "pods"] {
+        assert_eq!(live[key], stored[key], "{key}");
+    }
+    assert!(live["verdict"].as_str().unwrap().starts_with("replaces "), "{}", live["verdict"]);
+    let refused = run_with_kubectl(&folder, &["plan", "-f", "changed", "--snapshot", "snapshot"]);
+    assert_eq!(refused.status, 2);
+}
+
+/// Runs the binary under the name that kubectl looks for.
+fn plugin(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
+    command.arg0("/usr/local/bin/kubectl-karpwarden").args(arguments).current_dir(folder.path(""));
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    (output.status.code(), text)
+}
+
+#[test]
+fn the_plugin_of_kubectl_says_its_name() {
+    let folder = Folder::with(&[("notes.txt", "none")]);
+    for (arguments, status, expected) in [
+        (&["-h"][..], 0, "Usage: kubectl karpwarden [OPTIONS] [COMMAND]"),
+        (&[], 2, "Usage: kubectl karpwarden [OPTIONS] [COMMAND]"),
+        (&["why", "-h"], 0, "Usage: kubectl karpwarden why [OPTIONS] <pod/NAME|node/NAME>"),
+        (&["check", "--no-such-flag"], 2, "Usage: kubectl karpwarden check"),
+        (&["man", "why"], 0, "kubectl karpwarden why"),
+    ] {
+        let (code, text) = plugin(&folder, arguments);
+        assert_eq!(code, Some(status), "{arguments:?}: {text}");
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn the_script_of_the_plugin_completes_as_kubectl_asks() {
+    let folder = Folder::with(&[]);
+    let (_, script) = plugin(&folder, &["completions", "bash"]);
+    folder.write("kubectl_complete-karpwarden", script.as_bytes());
+    std::fs::create_dir(folder.path("bin")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_karpwarden"), folder.path("bin/kubectl-karpwarden")).unwrap();
+    let completed = |words: &[&str]| {
+        let mut command = Command::new("sh");
+        command.arg("kubectl_complete-karpwarden").args(words).current_dir(folder.path(""));
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.path("bin").display()));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let expected = "why\tExplain a pod or a node of the cluster that kubectl reads\n:4\n";
+    assert_eq!(completed(&["wh"]), expected);
+    assert!(completed(&["check", "--ka"]).starts_with("--karpenter-version\t"));
+    assert_eq!(completed(&["check", "nodes/"]), ":0\n", "kubectl completes files");
+}
