@@ -3,6 +3,7 @@
 
 pub mod json;
 mod obstacle;
+pub mod overview;
 pub mod story;
 pub mod words;
 

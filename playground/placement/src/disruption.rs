@@ -2,15 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpwarden::answers::page::{
-    BudgetRemark, BudgetText, DisruptedNode, DisruptionOverview, MethodDecision, PoolWeeks, ScheduleWeek,
-    WeekInterval, WeekOfReasons, WindowOpening,
-};
-use karpwarden::answers::{DateTime, FieldPlace, OrEmpty};
-use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, Question, answer, story, words};
-use karpwarden::disruption::allowance::{BudgetId, PoolBudgets};
-use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
-use karpwarden::disruption::judgement::JudgedNode;
+use karpwarden::answers::page::{DisruptionOverview, ScheduleWeek, WindowOpening};
+use karpwarden::answers::{DateTime, FieldPlace};
+use karpwarden::disrupt::{self, Question, answer, story, words};
+use karpwarden::disruption::allowance::PoolBudgets;
+use karpwarden::disruption::calendar::Calendar;
 use karpwarden::manifest::tree::Node;
 use karpwarden::objects::location::Place;
 use karpwarden::objects::node_pool::NodePool;
@@ -28,19 +24,8 @@ pub(crate) fn overview(
     at: Timestamp,
 ) -> DisruptionOverview {
     let answer = answer(&question(at, None), options.settings, objects);
-    let nodes = &answer.judgement.nodes;
-    let unevaluated = answer.judgement.methods.iter().map(|method| method.unevaluated).max();
-    DisruptionOverview {
-        karpenter_version: answer.release.to_string(),
-        at: at.into(),
-        verdict: story::verdict(&answer),
-        pools: answer.pools.iter().take(MAX_DESCRIBED).map(|one| pool(&answer, one)).collect(),
-        more_pools: answer.pools.len().saturating_sub(MAX_DESCRIBED),
-        nodes: nodes.iter().take(MAX_DESCRIBED).map(|one| node(&answer, one)).collect(),
-        more_nodes: nodes.len().saturating_sub(MAX_DESCRIBED),
-        unevaluated: unevaluated.unwrap_or_default(),
-        assumptions: options.assumptions.iter().map(ToString::to_string).collect(),
-    }
+    let assumptions = options.assumptions.iter().map(ToString::to_string).collect();
+    disrupt::overview::overview(&answer, assumptions, MAX_DESCRIBED)
 }
 
 /// Returns the result of consolidation if Karpenter looked at a node first; `None` if something is in the way.
@@ -62,93 +47,6 @@ fn question(at: Timestamp, alone: Option<String>) -> Question {
         marked_for_deletion: BTreeSet::new(),
         feature_gates: BTreeMap::new(),
         alone,
-    }
-}
-
-fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> PoolWeeks {
-    let (error, budgets, remarks) = match &pool.budgets {
-        Ok(own) => (String::new(), budgets(pool, own), remarks(answer, pool, own)),
-        Err(error) => (error.to_string(), Vec::new(), Vec::new()),
-    };
-    let weeks = answer.weeks(pool).into_iter().map(|week| {
-        let allowed = week.intervals.first().map(|first| first.allowance.allowed).unwrap_or_default();
-        WeekOfReasons {
-            reasons: week.reasons,
-            left: pool.left(allowed),
-            intervals: week.intervals.into_iter().map(interval).collect(),
-        }
-    });
-    PoolWeeks {
-        name: pool.name.to_owned(),
-        nodes: pool.nodes,
-        unavailable: pool.unavailable,
-        assumed: pool.is_assumed,
-        error,
-        budgets,
-        weeks: weeks.collect(),
-        remarks,
-    }
-}
-
-/// The budgets of a NodePool with their places. The default that the API server writes has no place.
-fn budgets(pool: &PoolDisruption<'_>, budgets: &PoolBudgets<'_>) -> Vec<BudgetText> {
-    let mut written = pool.pool.budgets().map(|item| FieldPlace::from(&Place::value(item.node())));
-    let all = budgets.ids().map(|id| BudgetText { text: words::budget(budgets, id), place: written.next() });
-    all.collect()
-}
-
-fn interval(interval: CalendarInterval) -> WeekInterval {
-    let allowance = interval.allowance;
-    WeekInterval {
-        start: interval.start.into(),
-        end: interval.end.into(),
-        allowed: allowance.allowed,
-        unlimited: allowance.is_unlimited(),
-        budget: allowance.decided_by.map(BudgetId::index),
-        error: allowance.error,
-    }
-}
-
-/// The remarks on the budgets, each with the index of the budget to change.
-fn remarks(
-    answer: &ClusterDisruption<'_>,
-    pool: &PoolDisruption<'_>,
-    budgets: &PoolBudgets<'_>,
-) -> Vec<BudgetRemark> {
-    let calendar = Calendar::of_week(budgets, answer.at);
-    let remarks = calendar.remarks(&answer.reasons(), pool.nodes, pool.pace);
-    let values = remarks.iter().map(|remark| {
-        let budget = match remark {
-            Remark::NeverOpens { budget, .. }
-            | Remark::AlwaysOpen { budget }
-            | Remark::NeverDecides { budget }
-            | Remark::Overlap { tighter: budget, .. } => Some(budget.index()),
-            Remark::Blocked { .. } | Remark::TooShort { .. } => None,
-        };
-        BudgetRemark { text: words::remark(remark, budgets, pool.nodes, &utc), budget }
-    });
-    values.collect()
-}
-
-fn node(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> DisruptedNode {
-    let name = node.node.name();
-    let obstacle = answer.obstacle(node);
-    let drain = answer.drain(name);
-    let because = drain.into_iter().flat_map(|estimate| &estimate.because);
-    let methods = story::decisions(answer, node);
-    DisruptedNode {
-        name: name.to_owned(),
-        node_pool: node.node.pool().to_owned(),
-        blocked_by: OrEmpty(obstacle.kind),
-        disrupted: answer.disrupted_by(name).is_some(),
-        state: story::state(answer, node),
-        advice: obstacle.advice().to_owned(),
-        until: OrEmpty(obstacle.until.map(DateTime::from)),
-        places: obstacle.places.iter().map(FieldPlace::from).collect(),
-        conditions: story::conditions(node, &utc),
-        methods: methods.into_iter().map(|(method, text)| MethodDecision { method, text }).collect(),
-        drain: drain.map(words::longest).unwrap_or_default(),
-        drain_reasons: because.map(|reason| words::drain_reason(reason, &utc)).collect(),
     }
 }
 
@@ -186,8 +84,4 @@ fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) ->
         })
     });
     items.collect()
-}
-
-fn utc(time: Timestamp) -> String {
-    words::moment(time.minute())
 }
