@@ -164,7 +164,7 @@ onPage('asks for pods where there are none, and an example places some', async (
   await says(page, '12 of 13 pods placed');
   assert.match(
     await page.locator('#unplaced').textContent(),
-    /The pod asks 12 cpu, the largest type left, `\S+`, allows \S+ after DaemonSets: \S+ too much/,
+    /The pod asks 12 cpu, the largest type left, \S+, allows \S+ after DaemonSets: \S+ too much/,
   );
 });
 

@@ -5,9 +5,13 @@ import { message } from './message.ts';
 import { utcTime } from './times.ts';
 import type { DisruptedNode, DisruptionOverview, FieldPlace } from './types.ts';
 
-type Go = (place: FieldPlace) => void;
-/** Asks what consolidation would do with a node if Karpenter looked at it first; null if something is in the way. */
-type Alone = (node: string) => Promise<string | null>;
+/** Shows a place; undefined where there is no editor. */
+type Go = ((place: FieldPlace) => void) | undefined;
+/**
+ * Asks what consolidation would do with a node if Karpenter looked at it first; null if something is in the way. Undefined where there
+ * is no engine to ask.
+ */
+type Alone = ((node: string) => Promise<string | null>) | undefined;
 
 export function nodeList({ nodes, moreNodes, unevaluated }: DisruptionOverview, go: Go, alone: Alone): HTMLElement {
   const more =
@@ -38,13 +42,15 @@ export function nodeList({ nodes, moreNodes, unevaluated }: DisruptionOverview, 
 
 function item(node: DisruptedNode, go: Go, alone: Alone): HTMLElement {
   const { name, nodePool, blockedBy, disrupted, state, advice, until } = node;
-  const places = node.places.map((place, index) =>
-    h(
+  const places = node.places.map((place, index) => {
+    const text = `${place.file}, line ${place.line}`;
+    if (!go) return h('span', {}, text);
+    return h(
       'button',
       { type: 'button', class: 'link', 'data-keep': `node ${name} ${index}`, onclick: () => go(place) },
-      `${place.file}, line ${place.line}`,
-    ),
-  );
+      text,
+    );
+  });
   return h(
     'li',
     { class: 'blocked' },
@@ -83,7 +89,7 @@ function story({ name, conditions, methods, drain, drainReasons }: DisruptedNode
     h('dl', { class: 'node-story' }, ...rows),
   );
   const show = async () => {
-    const text = await alone(name).catch((error: Error) => error.message);
+    const text = await alone?.(name).catch((error: Error) => error.message);
     if (text) own.append(...entry('This node alone', [text]));
   };
   details.addEventListener('toggle', () => void show(), { once: true });

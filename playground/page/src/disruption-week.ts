@@ -10,7 +10,8 @@ import { type WeekPart, weekSlider } from './week-slider.ts';
 const LISTED = 200;
 const WEEK = 7 * 24 * 3_600_000;
 
-type Go = (place: FieldPlace) => void;
+/** Shows a place; undefined where there is no editor. */
+type Go = ((place: FieldPlace) => void) | undefined;
 
 export function weekOf(pool: PoolWeeks, go: Go): HTMLElement {
   const unavailable = pool.unavailable > 0 && `, ${pool.unavailable} of them not ready or going`;
@@ -91,15 +92,16 @@ function part(pool: PoolWeeks, week: WeekOfReasons, one: WeekInterval, index: nu
     label: one.unlimited ? 'all' : String(one.allowed),
     text: `${period}: ${allowed(one)}${used}. ${by}${place ? `, line ${place.line}` : ''}. ${one.error}`,
     describe,
-    go: place ? () => go(place) : undefined,
+    go: place && go ? () => go(place) : undefined,
   };
 }
 
-/** A button that shows a budget in the editor; null if the budget is not written. */
+/** A button that shows a budget in the editor, or its place as a text; null if the budget is not written. */
 function link(pool: PoolWeeks, index: number | null, keep: string, go: Go, verb = ''): HTMLElement | null {
   const budget = index === null ? undefined : pool.budgets[index];
   const place = budget?.place;
   if (!budget || !place) return null;
+  if (!go) return h('span', {}, `${budget.text}, ${place.file}, line ${place.line}`);
   return h(
     'button',
     { type: 'button', class: 'link', 'data-keep': keep, onclick: () => go(place) },

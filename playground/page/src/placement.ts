@@ -3,20 +3,20 @@
 import style from '../placement.css';
 import type { App } from './app.ts';
 import { assumedList } from './assumed.ts';
-import { count, h, icon } from './dom.ts';
+import { h, icon } from './dom.ts';
 import { message } from './message.ts';
 import { placementWorker } from './placement-client.ts';
 import { nodeCards } from './placement-nodes.ts';
-import { type Group, unplacedGroups } from './placement-pods.ts';
 import { ReplicaSlider } from './placement-replicas.ts';
+import { unplacedList } from './placement-unplaced.ts';
 import { redraw } from './redraw.ts';
-import type { FieldPlace, IgnoredPodField, PoolObjection, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
+import type { FieldPlace, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
 import type { ViewHost } from './view-host.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit of a simulation in milliseconds. */
 const LIMIT = 20_000;
-/** Unplaced groups and pools shown. */
+/** Pools shown. */
 const MOST = 50;
 
 const sheet = new CSSStyleSheet();
@@ -189,101 +189,18 @@ export class PlacementView {
       return [this.#calm('No pods to place', text, this.#replicas.hasChoices() ? null : example)];
     }
     this.app.announce(result.verdict, 1000);
-    const groups = unplacedGroups(result.pods);
     const verdict = h(
       'p',
       { class: 'verdict placement-verdict', id: 'placement-verdict' },
       icon(summary.unplaced + summary.ignored + summary.untried > 0 ? 'error' : 'clean'),
       h('span', {}, result.verdict),
     );
-    const unplaced =
-      groups.length > 0 &&
-      h(
-        'ul',
-        { 'aria-label': 'Pods without a node', id: 'unplaced' },
-        ...groups.slice(0, MOST).map((group) => this.#unplaced(group)),
-      );
-    const more =
-      groups.length > MOST &&
-      h('p', { class: 'part digest' }, `${count(groups.length - MOST, 'more group')} of pods without a node.`);
-    const parts = [verdict, unplaced, more, ...nodeCards(result), this.#requirements(), this.#assumed(result)];
-    return parts.filter((part): part is HTMLElement => part instanceof Node);
+    const unplaced = unplacedList(result.pods, (place, keep) => this.#link(place, keep));
+    return [verdict, ...unplaced, ...nodeCards(result), this.#requirements(), this.#assumed(result)];
   }
 
   #calm(title: string, text: string, action?: HTMLElement | null): HTMLElement {
     return h('div', { class: 'calm' }, h('strong', {}, title), h('span', {}, ...message(text)), action);
-  }
-
-  /** Pods of a workload that have no node for the same reasons. */
-  #unplaced({ workload, namespace, number, pod }: Group): HTMLElement {
-    const name = `${namespace}/${workload.split('/')[1]}`;
-    const why = { ignored: 'Karpenter ignores', untried: 'not tried' }[pod.placed as string] ?? 'no node for';
-    return h(
-      'li',
-      { class: 'unplaced' },
-      icon('error'),
-      h(
-        'div',
-        {},
-        h('span', { class: 'severity' }, `${why} `),
-        h('span', { class: 'rule' }, name),
-        number > 1 && ` ×${number}`,
-      ),
-      pod.ignored && this.#ignored(pod.ignored, workload),
-      !pod.ignored &&
-        pod.reasons.length === 0 &&
-        h('p', {}, ...message(pod.message || 'This release reports no reason.')),
-      pod.reasons.length > 0 &&
-        h(
-          'ul',
-          { class: 'reasons' },
-          ...pod.reasons.slice(0, MOST).map((reason) => this.#reason(reason, `${workload} ${reason.nodePool}`)),
-        ),
-    );
-  }
-
-  /** The field for which Karpenter ignores a pod. */
-  #ignored({ message: problem, remedy, path, place }: IgnoredPodField, key: string): HTMLElement {
-    return h(
-      'div',
-      {},
-      h('p', {}, ...message(`${upper(problem)}.`)),
-      h('p', { class: 'remedy' }, h('strong', {}, 'To fix: '), ...message(`${remedy}.`)),
-      h('ul', { class: 'places' }, h('li', {}, 'Pod ', this.#link(place, `${key} ignored`), ' ', h('code', {}, path))),
-    );
-  }
-
-  #reason(reason: PoolObjection, key: string): HTMLElement {
-    // Messages end with all requirements and resources, which a nearest miss tells in fewer words.
-    const short = reason.message.split(/, requirements=/)[0] ?? '';
-    const isShort = short !== reason.message;
-    const place = (label: string, path: string, at: FieldPlace | null, end: string) =>
-      at && h('li', {}, `${label} `, this.#link(at, `${key} ${end}`), ' ', h('code', {}, path));
-    return h(
-      'li',
-      {},
-      h(
-        'div',
-        {},
-        h('strong', {}, `NodePool ${reason.nodePool}`),
-        h('span', { class: 'severity' }, ` ${reason.reason}`),
-      ),
-      h('p', {}, `${upper(reason.nearest || short)}.`),
-      reason.remedy && h('p', { class: 'remedy' }, h('strong', {}, 'To fit: '), ...message(`${reason.remedy}.`)),
-      h(
-        'ul',
-        { class: 'places' },
-        place('Pod', reason.podPath, reason.podPlace, 'pod'),
-        place('NodePool', reason.poolPath, reason.poolPlace, 'pool'),
-      ),
-      (isShort || reason.nearest) &&
-        h(
-          'details',
-          {},
-          h('summary', { 'data-keep': `${key} message` }, 'Message of Karpenter'),
-          h('p', { class: 'mono whole' }, reason.message),
-        ),
-    );
   }
 
   #link({ file, line, offset, endOffset }: FieldPlace, keep: string): HTMLElement {
@@ -342,10 +259,6 @@ export class PlacementView {
       h('p', { class: 'digest', id: 'placement-time', 'data-ms': this.#ms.toFixed(1) }, time),
     );
   }
-}
-
-function upper(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/\.$/, '');
 }
 
 let asked = '';

@@ -5,6 +5,7 @@ import { byFolder, foldersOf } from './clusters.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './message.ts';
+import { period, statistics, times } from './symptom-words.ts';
 import { TimelineView } from './symptoms-timeline.ts';
 import type { Diagnosed, Diagnosis, Evidence, FilesOfCluster, LogSummary } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
@@ -254,7 +255,7 @@ export class SymptomsView {
     if (entries > 0) parts.push(this.#timeline.element);
     if (others.length > 0) parts.push(this.#others(others));
     parts.push(...report.logs.filter((log) => log.notRecognised.length > 0).map((log) => this.#notRecognised(log)));
-    parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#statistics(log)));
+    parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => statistics(log)));
     const unread = report.unreadable.map(({ file, line, message: text }) =>
       h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)),
     );
@@ -469,50 +470,4 @@ export class SymptomsView {
       rest > 0 && h('p', { class: 'digest' }, `${count(rest, 'more error')} of other kinds.`),
     );
   }
-
-  #statistics(log: LogSummary): HTMLElement {
-    const number = (value: number) => value.toLocaleString('en');
-    const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });
-    const add = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
-    if (!log.isOfKarpenter && log.lines > 0) {
-      add(
-        'None of these lines is known to come from Karpenter. Its log is ',
-        h('code', {}, 'kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1'),
-        '.',
-      );
-    }
-    add(
-      log.cluster && h('strong', {}, `${log.cluster}: `),
-      `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`,
-    );
-    if (log.level) {
-      const missing = log.level === 'DEBUG' ? '' : ' The input contains no DEBUG messages.';
-      add(
-        `The lowest log level is ${log.level}.${missing}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`,
-      );
-    }
-    for (const line of log.settling) add('This DEBUG message would confirm a diagnosis: ', h('code', {}, line));
-    if (log.truncated > 0) add(`${count(log.truncated, 'line is', 'lines are')} truncated.`);
-    if (log.notUtf8 > 0) add(`${count(log.notUtf8, 'line is', 'lines are')} not UTF-8.`);
-    if (log.forgotten > 0) add(`The history of ${count(log.forgotten, 'NodeClaim')} was dropped to limit memory.`);
-    for (const { reason, count: lines } of log.skipped) add(`${count(lines, 'line')} skipped: ${reason}`);
-    return list;
-  }
-}
-
-interface Seen {
-  count: number;
-  atLeast?: boolean;
-  first: string | null;
-  last: string | null;
-}
-
-/** Number of times that something was seen; empty if it was seen once. */
-function times({ count: number, atLeast }: Seen): string {
-  if (atLeast) return `at least ${count(number, 'time')}`;
-  return number > 1 ? count(number, 'time') : '';
-}
-
-function period({ first, last }: Seen): string {
-  return first && last && first !== last ? `${first} to ${last}` : (first ?? '');
 }
