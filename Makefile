@@ -168,10 +168,14 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 	@$(xtask) new-rule $(FAMILY) $(NAME)
 
 .PHONY: generate
-generate: ## Write the derived files: rule reference, metadata, settings form, schemas, TypeScript, install manifests
+generate: report-page ## Write the derived files: rule reference, metadata, settings form, schemas, TypeScript, install manifests, the report's page
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --workspace --test docs
 	$(call program,karpwarden-contract)
 	$(call program,karpwarden-generate)
+
+.PHONY: report-page
+report-page: npm-packages ## Write the page of `karpwarden report`, which the command line contains
+	@cd $(page) && $(NPM) run --silent report
 
 # Files that `make mutants` changes: by default the code that decides what users read. SHARD='--shard 3/32' takes a part of the changes.
 MUTANTS ?= --file 'src/rules/**/*.rs' --file 'crates/karpenter/src/**/*.rs' --file 'crates/cluster/src/**/*.rs' --file 'crates/rule/src/**/*.rs' --file 'crates/engine/src/**/*.rs'

@@ -14,8 +14,11 @@ use super::flags::{
 use super::form::{Color, Format, ListFormat};
 use super::hash::HashArguments;
 use super::mcp::McpArguments;
+#[cfg(not(target_family = "wasm"))]
+use super::open::OpenArguments;
 use super::plan::PlanArguments;
 use super::schema::SchemaArguments;
+use super::report::PageArguments;
 use super::simulate::SimulateArguments;
 use super::why::WhyArguments;
 
@@ -67,6 +70,11 @@ pub(crate) enum CliCommand {
     Plan(Box<PlanArguments>),
     /// Explain a pod or a node of the cluster that kubectl reads
     Why(WhyArguments),
+    /// Write one page to send: findings, placement and cost, disruption, blocked nodes, symptoms
+    Report(Box<PageArguments>),
+    #[cfg(not(target_family = "wasm"))]
+    /// Serve the page of `report` to the browser of this computer, and reload it when the input changes
+    Open(Box<OpenArguments>),
     /// Print the hashes by which Karpenter recognises drift
     Hash(Box<HashArguments>),
     /// Run the language server, which an editor starts, on standard input and output

@@ -29,6 +29,8 @@ mod markdown;
 mod mcp;
 mod messages;
 mod one_cluster;
+#[cfg(not(target_family = "wasm"))]
+mod open;
 mod options;
 mod output;
 mod painter;
@@ -36,6 +38,7 @@ mod plan;
 mod plugin;
 mod progress;
 mod render_charts;
+mod report;
 mod rules;
 mod safe_writer;
 mod schema;
@@ -103,6 +106,9 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Mcp(mcp) => mcp::run(&mcp),
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
         CliCommand::Why(why) => why::run(&why, color),
+        CliCommand::Report(report) => report::run(*report, color),
+        #[cfg(not(target_family = "wasm"))]
+        CliCommand::Open(open) => open::run(*open, color),
         CliCommand::Hash(hash) => hash::run(*hash, color),
         CliCommand::Plan(plan) => plan::run(*plan, color),
         CliCommand::Explain(explain) => explain::run(&explain, color),

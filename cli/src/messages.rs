@@ -1,5 +1,6 @@
 //! Errors and notes of a run: printed to standard error, or collected for a program that passes them on.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -65,5 +66,43 @@ impl Messages for CollectedMessages {
     fn problem(&self, source: &Source, span: Span, message: &str) {
         let position = source.position(span.start);
         self.push(&format!("`{}`:{}:{}: {message}", source.name(), position.line, position.column));
+    }
+}
+
+/// Messages that are passed on once each: several commands read the same input.
+pub(crate) struct DistinctMessages<'m> {
+    to: &'m dyn Messages,
+    /// Whether notes are left out.
+    is_quiet: bool,
+    seen: Mutex<BTreeSet<String>>,
+}
+
+impl<'m> DistinctMessages<'m> {
+    pub(crate) fn new(to: &'m dyn Messages, is_quiet: bool) -> Self {
+        Self { to, is_quiet, seen: Mutex::default() }
+    }
+
+    fn is_new(&self, text: &str) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+    }
+}
+
+impl Messages for DistinctMessages<'_> {
+    fn error(&self, message: &str) {
+        if self.is_new(message) {
+            self.to.error(message);
+        }
+    }
+
+    fn note(&self, message: &str) {
+        if !self.is_quiet && self.is_new(message) {
+            self.to.note(message);
+        }
+    }
+
+    fn problem(&self, source: &Source, span: Span, message: &str) {
+        if self.is_new(&format!("{} {} {message}", source.name(), span.start)) {
+            self.to.problem(source, span, message);
+        }
     }
 }

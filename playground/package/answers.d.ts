@@ -79,6 +79,14 @@ export type About = {
   releases: Array<KnownRelease>;
 };
 
+/** Part of the page that has no answer. */
+export type AbsentPart = {
+  /** The part. */
+  part: PagePart;
+  /** The reason. */
+  reason: string;
+};
+
 /** The releases that accept a document. */
 export type Accepted = {
   /** Name of the file. */
@@ -666,6 +674,33 @@ export type Occurrences = {
   /** Number of affected objects. */
   objectsInAll: number;
 };
+
+/** Answers of the commands about one input, without its texts. */
+export type PageData = {
+  /** Title of the page. */
+  title: string;
+  /** Version of Karpwarden. */
+  version: string;
+  /** Time of the answers. */
+  at: DateTime;
+  /** Mark of the input, if a program serves the page: the page reloads when the program has another mark. Null for a file. */
+  mark: string | null;
+  /** Number of values in the sentences that were replaced by `REDACTED`. */
+  redacted: number;
+  /** Findings in the manifests; null if there are no manifests. */
+  findings: Report | null;
+  /** Places of the pods; null if they cannot be simulated. */
+  placement: SimulationAnswer | null;
+  /** Budgets and nodes; null if they cannot be judged. */
+  disruption: DisruptionOverview | null;
+  /** Diagnoses of logs, events and status; null if nothing can be read. */
+  symptoms: Report | null;
+  /** The parts that are null, with the reasons. */
+  absent: Array<AbsentPart>;
+};
+
+/** Part of the page. */
+export type PagePart = "findings" | "placement" | "disruption" | "symptoms";
 
 /** The time to act on a finding in an upgrade. */
 export type Phase = "before" | "with" | "after";

@@ -30,6 +30,7 @@ mod lsp_examples;
 mod lsp_names;
 mod lsp_terraform;
 mod mcp;
+mod open;
 mod pipes;
 mod places;
 mod plan;
@@ -43,6 +44,7 @@ mod plan_words;
 mod reading;
 #[cfg(unix)]
 mod render;
+mod report;
 mod reporting;
 mod rules;
 mod schema;

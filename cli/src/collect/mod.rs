@@ -33,7 +33,7 @@ use list::ListError;
 pub(crate) use live::LiveCluster;
 use logs::LogSource;
 use query::{CollectedNamespaces, Query};
-use redact::Redactions;
+pub(crate) use redact::{REDACTED, Redactions};
 use snapshot::{KindResult, Snapshot, State};
 
 pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, CommandError> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Text in the place of a value.
-pub(super) const REDACTED: &str = "REDACTED";
+pub(crate) const REDACTED: &str = "REDACTED";
 
 /// Annotation with a copy of the whole object, including what is redacted.
 /// Source: `LastAppliedConfigAnnotation` in `staging/src/k8s.io/api/core/v1/annotation_key_constants.go` of kubernetes/kubernetes
@@ -33,7 +33,7 @@ const SECRET_OPTIONS: [&str; 5] = ["pass", "secret", "token", "key", "cred"];
 /// Numbers of values that were redacted or removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Redactions {
+pub(crate) struct Redactions {
     /// Values of environment variables.
     pub(super) environment: u64,
     /// Commands, arguments and probes of containers.
@@ -48,7 +48,7 @@ pub(super) struct Redactions {
 
 impl Redactions {
     /// Redacts an object, and counts what was redacted.
-    pub(super) fn redact(&mut self, object: &mut Value) {
+    pub(crate) fn redact(&mut self, object: &mut Value) {
         let is_in_chart = object
             .pointer("/metadata/labels/app.kubernetes.io~1name")
             .is_some_and(|name| name == "karpenter");

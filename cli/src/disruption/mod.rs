@@ -14,11 +14,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use answers::disruption::DisruptionAnswer;
+use answers::page::DisruptionOverview;
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::disrupt::{ClusterDisruption, Question, answer, json};
-use karpwarden::simulate::{Choices, DeducedSettings, skipped};
+use karpwarden::disrupt::{ClusterDisruption, Question, answer, json, overview};
+use karpwarden::simulate::{Assumption, Choices, DeducedSettings, skipped};
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
@@ -94,6 +95,7 @@ struct Judged<'s, 'd> {
     answer: &'s ClusterDisruption<'d>,
     story: Option<NodeAndPod<'s, 'd>>,
     assumptions: &'s [String],
+    assumed: &'s [Assumption],
     read: &'d OneCluster,
 }
 
@@ -119,6 +121,21 @@ pub(crate) fn answer_and_assumptions(
         judged(options, messages, |judged| {
             one_cluster::report_unreadable(&judged.read.cluster.files, messages);
             (judged.json(options.max_findings), judged.assumptions.to_vec())
+        })
+    })?
+}
+
+/// Reads the input and judges it, for readers who have no command line. Prints nothing. `most` is the maximum number of nodes and of
+/// NodePools.
+pub(crate) fn overview(
+    options: &DisruptionOptions,
+    messages: &dyn Messages,
+    most: usize,
+) -> Result<DisruptionOverview, CommandError> {
+    on_one_core(|| {
+        judged(options, messages, |judged| {
+            let assumptions = judged.assumed.iter().map(ToString::to_string).collect();
+            overview::overview(judged.answer, assumptions, most)
         })
     })?
 }
@@ -149,11 +166,17 @@ fn judged<T>(
     let answer = answer(&question(options, subject.as_ref()), deduced.settings, &objects);
     let story = subject.as_ref().and_then(|subject| subject::story_of(subject, &answer));
     let assumptions = assumed::texts(&deduced.assumptions);
-    Ok(show(&Judged { answer: &answer, story, assumptions: &assumptions, read: &read }))
+    Ok(show(&Judged {
+        answer: &answer,
+        story,
+        assumptions: &assumptions,
+        assumed: &deduced.assumptions,
+        read: &read,
+    }))
 }
 
 fn print(options: &DisruptionOptions, judged: &Judged<'_, '_>, color: Color) -> Result<Status, CommandError> {
-    let Judged { answer, story, assumptions, read } = judged;
+    let Judged { answer, story, assumptions, read, .. } = judged;
     let (clock, files) = (&options.clock, &read.cluster.files);
     let shown = ShownDisruption { answer, assumptions, skipped: skipped(files), all: options.all };
     let escaping = match options.format {

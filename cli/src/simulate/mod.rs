@@ -12,7 +12,7 @@ use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::summary::SimulationSummary;
-use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, with_outcome};
+use karpwarden::simulate::{Assumption, Choices, DeducedSettings, Shown, json, skipped, with_outcome};
 use manifest::File;
 use scheduling::simulation::{Simulation, TooManyPods};
 
@@ -55,21 +55,31 @@ pub(crate) fn answer(
     messages: &dyn Messages,
 ) -> Result<SimulationAnswer, CommandError> {
     on_one_core(|| {
-        simulated(options, messages, |shown, files| {
+        simulated(options, messages, assumed::texts, |shown, files| {
             one_cluster::report_unreadable(files, messages);
             json::answer(shown)
         })
     })?
 }
 
+/// The same answer for readers who have no command line: its assumptions name no flag.
+pub(crate) fn answer_in_words(
+    options: &SimulateOptions,
+    messages: &dyn Messages,
+) -> Result<SimulationAnswer, CommandError> {
+    let words = |assumptions: &[Assumption]| assumptions.iter().map(ToString::to_string).collect();
+    on_one_core(|| simulated(options, messages, words, |shown, _| json::answer(shown)))?
+}
+
 fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, CommandError> {
-    simulated(options, &color, |shown, files| print(options, shown, files, color))?
+    simulated(options, &color, assumed::texts, |shown, files| print(options, shown, files, color))?
 }
 
 /// Reads the input, simulates it, and hands on the result with the files.
 fn simulated<T>(
     options: &SimulateOptions,
     messages: &dyn Messages,
+    texts: impl FnOnce(&[Assumption]) -> Vec<String>,
     show: impl FnOnce(&Shown<'_, '_>, &[File]) -> T,
 ) -> Result<T, CommandError> {
     output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
@@ -93,7 +103,7 @@ fn simulated<T>(
     let outcome = simulation.run_with_remedies();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);
-    let assumptions = assumed::texts(&with_outcome(deduced.assumptions, &outcome));
+    let assumptions = texts(&with_outcome(deduced.assumptions, &outcome));
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,

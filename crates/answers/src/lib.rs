@@ -14,6 +14,7 @@ pub mod report;
 pub mod simulation;
 pub mod statistics;
 pub mod story;
+pub mod summary;
 mod time;
 
 use serde::Serialize;

@@ -44,6 +44,8 @@ export type {
   LogSummary,
   NewNode,
   Override,
+  PageData,
+  PagePart,
   PlacedPod,
   PlacedProblem,
   PlanAnswer,

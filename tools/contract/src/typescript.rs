@@ -10,6 +10,7 @@ use answers::page;
 use answers::plan::PlanAnswer;
 use answers::report::Report;
 use answers::simulation::SimulationAnswer;
+use answers::summary::PageData;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::settings;
@@ -41,6 +42,7 @@ pub fn text() -> String {
     types.visit::<page::TypesOfPool>();
     types.visit::<page::DisruptionOverview>();
     types.visit::<page::ScheduleWeek>();
+    types.visit::<PageData>();
     let declarations: String = types.by_name.into_values().collect();
     format!("{HEAD}{}{declarations}", settings::typescript())
 }

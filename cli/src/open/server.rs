@@ -1,0 +1,236 @@
+//! The server: two addresses below a secret, for one page.
+
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+
+use super::mark::mark;
+use crate::error::CommandError;
+use crate::form::Color;
+use crate::messages::{DistinctMessages, Messages as _};
+use crate::report::{self, PageOptions, WrittenPage};
+use crate::status::Status;
+
+/// Bytes of the secret in the address, so that no other page and no other user of the computer finds it.
+const SECRET: usize = 16;
+
+/// Time in which a client has to send the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time between two attempts to accept a connection, after an error such as too many open files.
+const AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// Server of one page.
+pub(super) struct PageServer {
+    options: PageOptions,
+    port: u16,
+    secret: String,
+    color: Color,
+    /// The last page. The lock is held while a page is computed, so that two visitors compute it once.
+    last: Mutex<ServedPage>,
+}
+
+struct ServedPage {
+    mark: String,
+    html: Bytes,
+}
+
+impl PageServer {
+    /// Computes the first page. An error of the command line or a missing input ends the command here.
+    pub(super) fn new(options: PageOptions, port: u16, color: Color) -> Result<Self, CommandError> {
+        let mut secret = [0; SECRET];
+        getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let last = Mutex::new(computed(&options, mark(&options)?, color)?);
+        Ok(Self { options, port, secret, color, last })
+    }
+
+    /// Prints the address.
+    pub(super) fn announce(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "serving the page at http://127.0.0.1:{}/{}/ (stop with Ctrl+C)",
+            self.port, self.secret
+        )?;
+        out.flush()
+    }
+
+    /// The page of the current input. An error becomes a page, so that the browser shows it and waits for a change.
+    fn page(&self) -> Bytes {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mark = mark(&self.options);
+        if mark.as_ref().is_ok_and(|mark| *mark == last.mark) {
+            return last.html.clone();
+        }
+        let known = mark.as_ref().map(String::clone).unwrap_or_default();
+        let page = mark.and_then(|mark| computed(&self.options, mark, self.color));
+        let page = page.or_else(|error| {
+            self.color.error(&error.to_string());
+            let html = report::without_answers(&self.options, &error.to_string(), &known)?;
+            Ok::<_, io::Error>(ServedPage { mark: known, html: html.into() })
+        });
+        if let Ok(page) = page {
+            *last = page;
+        }
+        last.html.clone()
+    }
+}
+
+fn computed(options: &PageOptions, mark: String, color: Color) -> Result<ServedPage, CommandError> {
+    let messages = DistinctMessages::new(&color, false);
+    let WrittenPage { html, .. } = report::write(options, Some(&mark), &messages)?;
+    Ok(ServedPage { mark, html: html.into() })
+}
+
+/// Answers until the process ends.
+pub(super) async fn serve(server: PageServer, listener: TcpListener) -> Result<Status, CommandError> {
+    let server = Arc::new(server);
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(AFTER_ERROR).await;
+            continue;
+        };
+        let server = Arc::clone(&server);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| answered(Arc::clone(&server), request));
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIMEOUT)
+                .serve_connection(TokioIo::new(stream), service);
+            // The visitor may leave.
+            let _ = connection.await;
+        });
+    }
+}
+
+async fn answered(
+    server: Arc<PageServer>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let head = request.map(|_| ());
+    let answer = match route(&head, server.port, &server.secret) {
+        Route::Page => {
+            let html = tokio::task::spawn_blocking(move || server.page()).await;
+            html.map_or_else(
+                |_| refusal(StatusCode::INTERNAL_SERVER_ERROR),
+                |html| ok("text/html; charset=utf-8", html),
+            )
+        }
+        Route::Mark => {
+            let mark = tokio::task::spawn_blocking(move || mark(&server.options)).await;
+            match mark {
+                Ok(Ok(mark)) => ok("text/plain; charset=utf-8", mark.into()),
+                _ => refusal(StatusCode::INTERNAL_SERVER_ERROR),
+            }
+        }
+        Route::Refused(status) => refusal(status),
+    };
+    Ok(answer)
+}
+
+/// What a request asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Route {
+    Page,
+    /// The mark of the input.
+    Mark,
+    Refused(StatusCode),
+}
+
+/// Another name in `Host` is the name of another site that leads here (DNS rebinding).
+fn route(request: &Request<()>, port: u16, secret: &str) -> Route {
+    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if !host.is_some_and(|host| hosts.iter().any(|known| known == host)) {
+        return Route::Refused(StatusCode::FORBIDDEN);
+    }
+    let path = request.uri().path().strip_prefix('/').and_then(|path| path.split_once('/'));
+    match path.filter(|(first, _)| *first == secret) {
+        None => Route::Refused(StatusCode::NOT_FOUND),
+        Some(_) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+            Route::Refused(StatusCode::METHOD_NOT_ALLOWED)
+        }
+        Some((_, "")) => Route::Page,
+        Some((_, "mark")) => Route::Mark,
+        Some(_) => Route::Refused(StatusCode::NOT_FOUND),
+    }
+}
+
+fn ok(media_type: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+    response(StatusCode::OK, media_type, body)
+}
+
+fn refusal(status: StatusCode) -> Response<Full<Bytes>> {
+    let text = status.canonical_reason().unwrap_or_default();
+    response(status, "text/plain; charset=utf-8", Bytes::from_static(text.as_bytes()))
+}
+
+fn response(status: StatusCode, media_type: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_TYPE, media_type),
+        (CACHE_CONTROL, "no-store"),
+        // The page has a stricter policy, which a file must have too; only a header can forbid frames.
+        (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (hyper::header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (hyper::header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn routed(method: &str, host: &str, path: &str) -> Route {
+        let request = Request::builder().method(method).uri(path).header(HOST, host).body(()).unwrap();
+        route(&request, 8080, "secret")
+    }
+
+    #[test]
+    fn serves_two_addresses_below_the_secret() {
+        assert_eq!(routed("GET", "127.0.0.1:8080", "/secret/"), Route::Page);
+        assert_eq!(routed("HEAD", "localhost:8080", "/secret/?a=b"), Route::Page);
+        assert_eq!(routed("GET", "127.0.0.1:8080", "/secret/mark"), Route::Mark);
+    }
+
+    #[test]
+    fn refuses_other_names_methods_and_addresses() {
+        for host in ["rebound.example:8080", "127.0.0.1", "127.0.0.1:81", "localhost", "[::1]:8080"] {
+            assert_eq!(routed("GET", host, "/secret/"), Route::Refused(StatusCode::FORBIDDEN), "{host}");
+        }
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+            let refused = Route::Refused(StatusCode::METHOD_NOT_ALLOWED);
+            assert_eq!(routed(method, "127.0.0.1:8080", "/secret/"), refused, "{method}");
+        }
+        for path in ["/", "/secret", "/other/", "/secret/mark/", "/secret/../etc/passwd", "//secret/"] {
+            assert_eq!(
+                routed("GET", "127.0.0.1:8080", path),
+                Route::Refused(StatusCode::NOT_FOUND),
+                "{path}"
+            );
+        }
+    }
+}
