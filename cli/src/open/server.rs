@@ -24,7 +24,7 @@ use crate::messages::{DistinctMessages, Messages as _};
 use crate::report::{self, PageOptions, WrittenPage};
 use crate::status::Status;
 
-/// Bytes of the secret in the address, so that no other page and no other user of the computer finds it.
+/// Bytes of the secret in the address. No other page and no other user of the computer can guess it.
 const SECRET: usize = 16;
 
 /// Time in which a client has to send the head of a request.
@@ -141,7 +141,7 @@ async fn answered(
     Ok(answer)
 }
 
-/// What a request asks for.
+/// Meaning of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Route {
     Page,
