@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use answers::report::{DOCUMENTATION, url};
+use answers::report::url;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
@@ -51,7 +51,7 @@ pub(crate) fn page_of(name: &str) -> Result<String, CommandError> {
     }
     let page = REGISTRY.find(name).map(page);
     if let Some(page) = page.or_else(|| symptoms::find(name).map(page_of_symptom)) {
-        return Ok(format!("{page}\n{}\n", url(name)));
+        return Ok(with_address(page, name));
     }
     let rules = REGISTRY.rules().map(|rule| rule.name);
     let names: Vec<&str> = rules.chain(symptoms::names()).chain(Family::ALL.map(Family::name)).collect();
@@ -59,6 +59,15 @@ pub(crate) fn page_of(name: &str) -> Result<String, CommandError> {
     let name = human::printable(name);
     let text = format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them");
     Err(CommandError::Usage(text))
+}
+
+/// A page, and its address on the published site, if there is one.
+fn with_address(mut page: String, name: &str) -> String {
+    let address = url(name);
+    if !address.is_empty() {
+        let _ = writeln!(page, "\n{address}");
+    }
+    page
 }
 
 /// List of the rules that belonged to a family that exists no longer.
@@ -76,8 +85,7 @@ fn page_of_former_family(name: &str) -> String {
             rule.summary
         );
     }
-    let _ = writeln!(text, "\n{DOCUMENTATION}");
-    text
+    with_address(text, "")
 }
 
 /// Description of a family, and a list of its members.
@@ -87,8 +95,7 @@ fn page_of_family(family: Family) -> String {
         let _ = writeln!(text, "- `{}` ({}): {}", entry.name, entry.severity, entry.summary);
     }
     text.push_str(&moved_rules(family.name()));
-    let _ = writeln!(text, "\n{DOCUMENTATION}");
-    text
+    with_address(text, "")
 }
 
 /// The rules that left a family, which settings that name the family still select.

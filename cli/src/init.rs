@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use answers::report::DOCUMENTATION;
+use answers::report::HOMEPAGE;
 use rule::settings::Target;
 use rule::settings::keys::{self, SettingKey, SettingScope};
 
@@ -38,8 +38,11 @@ pub(crate) fn run(init: &InitArguments, color: Color) -> Result<Status, CommandE
 
 /// Text of the config file: the values of the flags as keys, every other key as a comment with an example.
 fn text(init: &InitArguments) -> String {
-    let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
-    let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
+    let mut text = if HOMEPAGE.is_empty() {
+        String::new()
+    } else {
+        format!("# yaml-language-server: $schema={HOMEPAGE}/schemas/settings.schema.json\n")
+    };
     text.push_str("# Without a network: write the output of `karpwarden schema config` to a file, and name the file there.\n");
     for key in keys::ALL.iter().filter(|key| key.scope != SettingScope::Cluster) {
         let _ = write!(text, "\n# {}\n", key.description);

@@ -352,7 +352,7 @@ export type Finding = {
   message: string;
   /** Remedy; may be empty. */
   help: string;
-  /** URL of the documentation of the rule. */
+  /** URL of the documentation of the rule; empty without a published site. */
   url: string;
   /** Places that have to do with the finding. */
   related: Array<Related>;

@@ -53,6 +53,7 @@ pub(super) fn of(change: &PlanChange<'_>, cluster: &str, new: &[File], old: &[Fi
             message,
             help: String::new(),
             url: if has_page { url(name) } else { String::new() },
+            has_page,
             related: Vec::new(),
             fix: None,
             confidence: None,

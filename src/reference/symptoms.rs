@@ -88,7 +88,10 @@ pub fn page_of_symptom(symptom: &Symptom) -> String {
     if !symptom.rules.is_empty() {
         page.push_str("\n## Rules that find the cause in manifests\n\n");
         for rule in symptom.rules {
-            let _ = writeln!(page, "- [{rule}]({})", url(rule));
+            let _ = match url(rule) {
+                url if url.is_empty() => writeln!(page, "- `{rule}`"),
+                url => writeln!(page, "- [{rule}]({url})"),
+            };
         }
     }
     page.push_str("\n## References\n\n");

@@ -4,7 +4,9 @@ use karpwarden_generate::{generated, home};
 
 #[test]
 fn derived_files_are_up_to_date() {
-    let files = [generated::manifests().unwrap(), generated::files().unwrap()].concat();
+    let files =
+        [generated::addresses().unwrap(), generated::manifests().unwrap(), generated::files().unwrap()]
+            .concat();
     let stale: Vec<&String> = files
         .iter()
         .filter(|(path, text)| home::text(path).ok().as_ref() != Some(text))

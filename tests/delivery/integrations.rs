@@ -47,7 +47,7 @@ fn jobs_have_explicit_permissions_and_a_timeout() {
 #[test]
 fn release_and_action_name_the_current_version_and_built_targets() {
     let release = parsed(".github/workflows/release.yml");
-    assert_eq!(release["env"]["MODULE"], home::MODULE);
+    assert_eq!(release["env"]["MODULE"], home::module_name());
     let action = parsed("action.yml");
     assert_eq!(action["inputs"]["version"]["default"], format!("v{}", home::VERSION));
     let targets: Vec<_> =

@@ -16,8 +16,8 @@ use crate::statistics::RuleCount;
 use crate::story::Story;
 use crate::{SCHEMA, VERSION};
 
-/// Address of the published documentation of the rules.
-pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
+/// Address of the published site, without a slash at its end: `homepage` in the workspace's Cargo.toml. Empty where nobody publishes one.
+pub const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
 
 /// The result of a check, in the shape of `--format json`.
 #[derive(Clone, Debug, Serialize)]
@@ -164,8 +164,11 @@ pub struct ReportedFinding {
     pub message: String,
     /// Remedy; may be empty.
     pub help: String,
-    /// URL of the documentation of the rule.
+    /// URL of the documentation of the rule; empty without a published site.
     pub url: String,
+    /// Whether `karpwarden explain` knows the rule, as it knows all but one name that `plan` uses.
+    #[serde(skip)]
+    pub has_page: bool,
     /// Places that have to do with the finding.
     pub related: Vec<RelatedLocation>,
     /// Fix that works, if there is one.
@@ -609,9 +612,23 @@ impl Report {
     }
 }
 
-/// Address of the page of a rule or symptom.
+/// Address of the page of a rule or symptom; empty without a published site.
 pub fn url(rule: &str) -> String {
-    format!("{DOCUMENTATION}{rule}")
+    page_on(HOMEPAGE, rule)
+}
+
+fn page_on(homepage: &str, rule: &str) -> String {
+    if homepage.is_empty() { String::new() } else { format!("{homepage}/rules/{rule}") }
+}
+
+impl ReportedFinding {
+    /// Where the rule is described: the address of its page, else the command that prints the page, else nothing.
+    pub fn reference(&self) -> String {
+        match self.url.as_str() {
+            "" if self.has_page => format!("karpwarden explain {}", self.rule),
+            url => url.to_owned(),
+        }
+    }
 }
 
 impl TextRange {
@@ -634,6 +651,12 @@ impl TextRange {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_a_page_only_on_a_published_site() {
+        assert_eq!(page_on("", "some-rule"), "");
+        assert_eq!(page_on("https://rules.example", "some-rule"), "https://rules.example/rules/some-rule");
+    }
 
     #[test]
     fn counts_a_finding_under_its_new_severity_only() {

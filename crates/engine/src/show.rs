@@ -163,6 +163,7 @@ impl<'d> Show<'_, 'd> {
             message: finding.message.clone(),
             help: finding.help.clone(),
             url: url(finding.rule.name),
+            has_page: true,
             related: related.collect(),
             fix: None,
             confidence: None,

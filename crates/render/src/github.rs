@@ -51,8 +51,11 @@ fn message(finding: &ReportedFinding) -> String {
     // A diagnosis of a log may be about no object.
     let object =
         if finding.kind.is_empty() { String::new() } else { format!(" ({}/{})", finding.kind, finding.name) };
-    let url = if finding.url.is_empty() { String::new() } else { format!("\n{}", finding.url) };
-    format!("{}{object}{help}{url}", finding.message)
+    let reference = match finding.reference() {
+        reference if reference.is_empty() => reference,
+        reference => format!("\n{reference}"),
+    };
+    format!("{}{object}{help}{reference}", finding.message)
 }
 
 /// Escapes a message, as `escapeData` in actions/toolkit `packages/core/src/command.ts`.

@@ -60,7 +60,7 @@ fn finding_case(file: &str, finding: &ReportedFinding) -> TestCase {
         kind => format!(" on {kind}/{}", finding.name),
     };
     let line = finding.position.line.unwrap_or(1);
-    let text = format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.url);
+    let text = format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.reference());
     let name = format!("{}{object}{at}", finding.rule);
     let mut case = if finding.severity == Severity::Error {
         let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);

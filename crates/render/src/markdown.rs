@@ -73,7 +73,10 @@ fn note(finding: &ReportedFinding) -> String {
 }
 
 fn link(finding: Option<&ReportedFinding>) -> String {
-    finding.map_or(String::new(), |finding| format!("[{}]({})", finding.rule, finding.url))
+    finding.map_or(String::new(), |finding| match finding.url.as_str() {
+        "" => format!("`{}`", finding.rule),
+        url => format!("[{}]({url})", finding.rule),
+    })
 }
 
 /// `file.yaml:12` as code.

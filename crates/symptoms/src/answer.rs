@@ -167,6 +167,7 @@ impl Answer<'_> {
             message: diagnosis.message.clone(),
             help: diagnosis.help.clone(),
             url: answers::report::url(symptom.name),
+            has_page: true,
             related: Vec::new(),
             fix: None,
             confidence: Some(diagnosis.confidence),

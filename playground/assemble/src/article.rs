@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::answers::report::DOCUMENTATION;
+use karpwarden::answers::report::HOMEPAGE;
 use maud::{Markup, html};
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
@@ -76,8 +76,8 @@ impl Renderer {
                 }
                 Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                     in_link = true;
-                    let dest_url =
-                        dest_url.strip_prefix(DOCUMENTATION).map(address).unwrap_or(dest_url.clone());
+                    let page = dest_url.strip_prefix(HOMEPAGE).and_then(|path| path.strip_prefix("/rules/"));
+                    let dest_url = page.map(address).unwrap_or(dest_url.clone());
                     events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
                 }
                 Event::End(TagEnd::Link) => {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use karpwarden::REGISTRY;
 use karpwarden::answers::catalog::CatalogEntry;
-use karpwarden::answers::report::DOCUMENTATION;
+use karpwarden::answers::report::HOMEPAGE;
 use karpwarden::reference::symptoms::pages;
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::rule::Fixes;
@@ -139,7 +139,9 @@ fn layout(title: &str, description: &str, address: &str, body: &Markup) -> Marku
                 meta name="color-scheme" content="light dark";
                 meta name="description" content=(description);
                 title { (title) " · Karpwarden" }
-                link rel="canonical" href={ (DOCUMENTATION) (address) };
+                @if !HOMEPAGE.is_empty() {
+                    link rel="canonical" href={ (HOMEPAGE) "/rules/" (address) };
+                }
                 link rel="icon" href="../%ICON%" type="image/svg+xml";
                 link rel="stylesheet" href="../%STYLE%";
             }

@@ -4,17 +4,16 @@ use answers::catalog::CatalogEntry;
 use answers::disruption::DisruptionAnswer;
 use answers::hash::HashAnswer;
 use answers::plan::PlanAnswer;
-use answers::report::{DOCUMENTATION, Report};
+use answers::report::{HOMEPAGE, Report};
 use answers::simulation::SimulationAnswer;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// URL of a published schema.
+/// URL of a published schema, or its path without a published site.
 pub(crate) fn id(name: &str) -> String {
-    let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
-    format!("{pages}schemas/{name}.schema.json")
+    format!("{HOMEPAGE}/schemas/{name}.schema.json")
 }
 
 /// The schemas of the answers, by name.

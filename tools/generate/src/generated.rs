@@ -1,5 +1,6 @@
 //! The derived files and their text.
 
+mod addresses;
 mod artifacthub;
 mod context;
 mod dependencies;
@@ -18,6 +19,11 @@ const REQUEST: &str = "deployment-create-unmatched";
 
 /// A path in the repository, and the text of the file.
 pub type DerivedFile = (String, String);
+
+/// Every file that names another version or address than Cargo.toml. The other derived files are read from them.
+pub fn addresses() -> Result<Vec<DerivedFile>> {
+    addresses::files()
+}
 
 /// The manifests for the cluster and the pages about them, of which parts are derived. The other derived files are read from them.
 pub fn manifests() -> Result<Vec<DerivedFile>> {

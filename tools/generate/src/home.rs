@@ -11,12 +11,32 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// URL of the repository, from the workspace's Cargo.toml.
 pub const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
+/// URL of the published site, from the workspace's Cargo.toml; may be empty.
+pub const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
+
+/// Author, in the format of RFC 5322, from the workspace's Cargo.toml.
+pub const AUTHOR: &str = env!("CARGO_PKG_AUTHORS");
+
+/// The workspace's Cargo.toml.
+const MANIFEST: &str = include_str!("../../../Cargo.toml");
+
+/// The registry of the module and of the image, from the metadata of the workspace's Cargo.toml.
+pub fn registry() -> &'static str {
+    let (_, metadata) = MANIFEST.split_once("[workspace.metadata.karpwarden]").unwrap_or_default();
+    metadata
+        .lines()
+        .find_map(|line| line.strip_prefix("registry = \"")?.strip_suffix('"'))
+        .unwrap_or_default()
+}
+
 /// The module in its registry, without the tag.
-pub const MODULE: &str = "ghcr.io/karpwarden/policies/karpenter";
+pub fn module_name() -> String {
+    format!("{}/policies/karpenter", registry())
+}
 
 /// The module as a ClusterAdmissionPolicy names it.
 pub fn module() -> String {
-    format!("registry://{MODULE}:v{VERSION}")
+    format!("registry://{}:v{VERSION}", module_name())
 }
 
 /// The oldest and the newest minor version of Kubewarden to which the manifests apply.
@@ -37,20 +57,6 @@ pub fn text(relative: &str) -> Result<String> {
 pub const DESCRIPTION: &str =
     "Catches Karpenter (AWS) misconfigurations before they stop, double or terminate nodes";
 
-/// Author, in the format of RFC 5322.
-pub const AUTHOR: &str = "The Karpwarden maintainers <maintainers@karpwarden.github.io>";
-
 /// Keywords for Artifact Hub.
 pub const KEYWORDS: [&str; 7] =
     ["karpenter", "kubewarden", "aws", "eks", "node", "autoscaling", "validation"];
-
-/// URL of the rule reference.
-pub fn rules() -> &'static str {
-    karpwarden::answers::report::DOCUMENTATION
-}
-
-/// URL of the playground, above the documentation.
-pub fn pages() -> &'static str {
-    let rules = rules();
-    rules.strip_suffix("rules/").unwrap_or(rules)
-}

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use karpwarden_generate::{generated, home};
 
 fn main() -> Result<()> {
+    write(generated::addresses()?)?;
     write(generated::manifests()?)?;
     write(generated::files()?)
 }

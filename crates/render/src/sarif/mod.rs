@@ -111,7 +111,7 @@ fn descriptor(rule: &RuleDescription) -> ReportingDescriptor {
         name: rule.name,
         short_description: rule.summary.into(),
         help: HelpMessage { text: rule.documentation.clone(), markdown: rule.documentation.clone() },
-        help_uri: rule.has_page.then(|| url(rule.name)),
+        help_uri: rule.has_page.then(|| url(rule.name)).filter(|url| !url.is_empty()),
         default_configuration: Configuration { level: rule.severity.into() },
         properties: RuleProperties { tags: ["karpenter", rule.family.name()], caught_by: rule.caught_by },
     }

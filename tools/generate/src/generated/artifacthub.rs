@@ -18,8 +18,17 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String> {
     let section = changelog::newest(&home::text("CHANGELOG.md")?)?;
     let (author, mail) =
         home::AUTHOR.trim_end_matches('>').split_once(" <").context("the author has no address")?;
-    let module = format!("{}:v{}", home::MODULE, home::VERSION);
+    let module = format!("{}:v{}", home::module_name(), home::VERSION);
     let release = format!("{}/releases/download/v{}", home::REPOSITORY, home::VERSION);
+    let mut links = vec![
+        json!({"name": "policy", "url": format!("{release}/policy.wasm")}),
+        json!({"name": "source", "url": home::REPOSITORY}),
+    ];
+    if !home::HOMEPAGE.is_empty() {
+        links.push(json!({"name": "rules", "url": format!("{}/rules/", home::HOMEPAGE)}));
+        links.push(json!({"name": "playground", "url": format!("{}/", home::HOMEPAGE)}));
+    }
+    links.push(json!({"name": "support", "url": format!("{}/issues", home::REPOSITORY)}));
     let package = json!({
         "version": home::VERSION,
         "name": annotation("io.kubewarden.policy.title")?,
@@ -30,13 +39,7 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String> {
         "homeURL": home::REPOSITORY,
         "containersImages": [{"name": "policy", "image": module}],
         "keywords": home::KEYWORDS,
-        "links": [
-            {"name": "policy", "url": format!("{release}/policy.wasm")},
-            {"name": "source", "url": home::REPOSITORY},
-            {"name": "rules", "url": home::rules()},
-            {"name": "playground", "url": home::pages()},
-            {"name": "support", "url": format!("{}/issues", home::REPOSITORY)},
-        ],
+        "links": links,
         "install": install(),
         "maintainers": [{"name": author, "email": mail}],
         "provider": {"name": "karpwarden"},

@@ -79,7 +79,7 @@ annotations:
         description = home::DESCRIPTION,
         author = home::AUTHOR,
         repository = home::REPOSITORY,
-        module = home::MODULE,
+        module = home::module_name(),
         kinds = kinds(&resources())?.join(", "),
         keywords = home::KEYWORDS.join(", "),
     );

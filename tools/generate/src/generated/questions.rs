@@ -95,12 +95,11 @@ fn description(key: &SettingKey) -> String {
         return key.description.replace(", in quotes", "");
     }
     let families: Vec<&str> = Family::ALL.into_iter().map(Family::name).collect();
-    format!(
-        "{} The families are {}; the rules are listed at {}.",
-        key.description,
-        families.join(", "),
-        home::rules()
-    )
+    let list = match home::HOMEPAGE {
+        "" => "`karpwarden rules` lists the rules".to_owned(),
+        homepage => format!("the rules are listed at {homepage}/rules/"),
+    };
+    format!("{} The families are {}; {list}.", key.description, families.join(", "))
 }
 
 fn group(key: &SettingKey) -> &'static str {
