@@ -148,6 +148,48 @@ publish: ## Push the annotated module to a registry: make publish TARGET=registr
 	@$(MAKE) --no-print-directory annotated-policy.wasm
 	@$(call program,karpwarden-publish) $(annotated) $(TARGET)
 
+# ---- Packages of the command line -----------------------------------------------------------------------------------
+
+# Cargo profile of the packages. TARGET, such as x86_64-unknown-linux-musl, builds for another system.
+PROFILE ?= release
+MATURIN ?= maturin
+for_target = $(if $(TARGET),--target $(TARGET))
+built_cli  = $(target)/$(if $(TARGET),$(TARGET)/)$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/karpwarden
+# A static binary runs with any C library, so its wheel is for all of them.
+any_libc   = $(if $(findstring -musl,$(TARGET)),--compatibility manylinux2014 musllinux_1_1)
+
+.PHONY: wheel
+wheel: ## Build the command line as a Python wheel into dist/; needs maturin
+	$(MATURIN) build --manifest-path cli/Cargo.toml --profile $(PROFILE) --locked $(for_target) $(any_libc) --out dist
+
+# The man page and the completions, which packages hold.
+.PHONY: package-files
+package-files:
+	$(CARGO) build --locked --package karpwarden-cli --profile $(PROFILE) $(for_target)
+	@mkdir -p dist/extra && $(built_cli) man > dist/extra/karpwarden.1
+	@for shell in bash elvish fish powershell zsh; do $(built_cli) completions $$shell > dist/extra/karpwarden.$$shell; done
+
+.PHONY: deb
+deb: package-files ## Build the Debian package into dist/; needs cargo-deb
+	$(CARGO) deb --package karpwarden-cli --profile $(PROFILE) --no-build $(for_target) --output dist/
+
+IMAGE_BUILD ?= docker build
+# The machine as Rust and as images name it.
+machine   := $(shell uname -m)
+machine   := $(machine:arm64=aarch64)
+image_arch = $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(machine)))
+
+.PHONY: image
+image: TARGET = $(machine)-unknown-linux-musl
+image: ## Build the container image `karpwarden`; needs the target for musl, musl-gcc and docker, or IMAGE_BUILD='podman build'
+	$(CARGO) build --locked --package karpwarden-cli --profile $(PROFILE) $(for_target)
+	@mkdir -p dist/image/$(image_arch) && cp $(built_cli) dist/image/$(image_arch)/karpwarden
+	$(IMAGE_BUILD) --file Containerfile --build-arg TARGETARCH=$(image_arch) --tag karpwarden dist/image
+
+.PHONY: packages-test
+packages-test: ## Build the wheel, install it, run pre-commit with it, and build and unpack the Debian package; needs Python with venv
+	@packaging/test.sh
+
 # ---- Work on it -----------------------------------------------------------------------------------------------------
 
 .PHONY: run

@@ -128,6 +128,35 @@ fn documentation_names_the_current_version() {
     }
 }
 
+/// Whoever has only a checkout can do every step: a page that names a published address says what takes its place.
+#[test]
+fn published_addresses_have_a_local_step() {
+    let (repository, registry) = (home::REPOSITORY, home::registry());
+    let action = repository.trim_start_matches("https://github.com/");
+    let steps = [
+        (format!("{}/)", home::HOMEPAGE), &["make playground"][..]),
+        (format!("{}/schemas/", home::HOMEPAGE), &["(../schemas/", "(https://"]),
+        (format!("{registry}/policies/"), &["make publish"]),
+        (format!("{registry}/karpwarden:"), &["make image"]),
+        (format!("{action}@v"), &["uses: ./"]),
+        (format!("repo: {repository}"), &["try-repo ../karpwarden"]),
+        (format!("{repository}/releases/download/"), &["cargo install --locked --path cli"]),
+        (format!("--git {repository}"), &["cargo install --locked --path cli"]),
+        (format!("{repository}\", tag"), &["path = \"../karpwarden\""]),
+        (format!("{repository}//"), &["From a checkout", "From a checkout](", "make publish"]),
+        (format!("{repository}/raw/"), &["From a checkout", "from a checkout", "In a checkout"]),
+    ];
+    let mut named = 0;
+    for page in pages() {
+        let text = home::text(&page).unwrap();
+        for (address, local) in steps.iter().filter(|(address, _)| text.contains(address)) {
+            assert!(local.iter().any(|step| text.contains(step)), "{page}: {address} without a local step");
+            named += 1;
+        }
+    }
+    assert!(named > 15, "{named} only");
+}
+
 #[test]
 fn documentation_names_the_kinds_that_the_policies_look_up() {
     let kinds: Vec<String> =

@@ -112,7 +112,8 @@ impl<'a> Replacement<'a> {
         let is_of_release = path.starts_with("packaging/") || path == "action.yml";
         let lines = text.split_inclusive('\n').map(|line| {
             let named = self.addresses.replace_all(line, |found: &Captures<'_>| {
-                let pair = self.spellings.iter().find(|(old, _)| *old == &found[0]);
+                let found = found.get(0).map_or("", |found| found.as_str());
+                let pair = self.spellings.iter().find(|(old, _)| old == found);
                 pair.map_or_else(String::new, |(_, new)| new.clone())
             });
             let has_version =
