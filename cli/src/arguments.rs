@@ -17,8 +17,8 @@ use super::mcp::McpArguments;
 #[cfg(not(target_family = "wasm"))]
 use super::open::OpenArguments;
 use super::plan::PlanArguments;
-use super::schema::SchemaArguments;
 use super::report::PageArguments;
+use super::schema::SchemaArguments;
 use super::simulate::SimulateArguments;
 use super::why::WhyArguments;
 
@@ -286,7 +286,7 @@ mod tests {
         let program = super::Arguments::command();
         let helps = program.get_subcommands().filter_map(clap::Command::get_after_help);
         let helps: Vec<String> = helps.map(ToString::to_string).collect();
-        assert_eq!(helps.len(), 10);
+        assert_eq!(helps.len(), 12);
         for help in helps {
             assert!(help.contains("\n  5  ") && help.contains("the system refused a resource"), "{help}");
         }

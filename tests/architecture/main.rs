@@ -230,7 +230,10 @@ fn only_the_view_of_the_terminal_names_flags() {
     assert!(flags.iter().any(|flag| flag == "--max-depth"), "{flags:?}");
     // Flags of other programs, which objects and user data have.
     flags.retain(|flag| {
-        !matches!(flag.as_str(), "--cluster-name" | "--feature-gates" | "--all" | "--prefix" | "--previous")
+        !matches!(
+            flag.as_str(),
+            "--cluster-name" | "--feature-gates" | "--help" | "--all" | "--prefix" | "--previous"
+        )
     });
     let folders = CRATES.map(|name| format!("crates/{name}/src"));
     for folder in folders.iter().map(String::as_str).chain(["src/simulate", "src/disrupt"]) {

@@ -157,7 +157,7 @@ fn exits_as_the_help_says() {
     folder.write("in/karpwarden.yaml", b"unknown: 1\n");
     let invalid = report(&folder, &["in/a.yaml", "--config", "in/karpwarden.yaml", "--quiet"]);
     assert_eq!(invalid.status, 2);
-    assert_eq!(invalid.stderr.matches("unknown").count(), 1, "{invalid:?}");
+    assert_eq!(invalid.stderr.matches("unknown key").count(), 1, "{invalid:?}");
 }
 
 #[test]

@@ -118,6 +118,10 @@ fn prints_help() {
       disruption   Show what Karpenter may disrupt, when, and what prevents it
       plan         Show what a change does to the nodes, before it is applied
       why          Explain a pod or a node of the cluster that kubectl reads
+      report       Write one page to send: findings, placement and cost, disruption, blocked nodes,
+                   symptoms
+      open         Serve the page of `report` to the browser of this computer, and reload it when the
+                   input changes
       hash         Print the hashes by which Karpenter recognises drift
       lsp          Run the language server, which an editor starts, on standard input and output
       mcp          Run the server for assistants (Model Context Protocol), which an assistant starts
@@ -193,10 +197,10 @@ fn prints_help_of_a_command_and_version() {
           --write-baseline <FILE>  Write the current findings to a baseline file, and suppress them
 
     Output:
-          --color <WHEN>           When to use colour; `auto` uses it on a terminal unless NO_COLOR is
-                                   set [default: auto] [possible values: auto, always, never]
           --format <FORMAT>        Output format [default: human] [possible values: human, json, sarif,
                                    github, gitlab, junit, markdown]
+          --color <WHEN>           When to use colour; `auto` uses it on a terminal unless NO_COLOR is
+                                   set [default: auto] [possible values: auto, always, never]
       -o, --output <FILE>          Write the report to this file instead of standard output
           --stdin-filename <PATH>  File name of standard input in the report and for the settings of
                                    some paths, such as the file that an editor shows

@@ -83,7 +83,7 @@ impl Definition {
                 json!({"type": "array", "items": self.value(items, &format!("{path}[]"))})
             }
             SchemaType::Text => json!({"type": "string"}),
-            SchemaType::Integer => json!({"type": "integer"}),
+            SchemaType::Integer => json!({"type": "integer", "maximum": i64::MAX}),
             SchemaType::Boolean => json!({"type": "boolean"}),
             SchemaType::IntOrText => {
                 json!({"type": ["integer", "string"], "x-kubernetes-int-or-string": true})

@@ -141,6 +141,7 @@ impl Audit<'_> {
                     message: refusal.message.to_owned(),
                     help: refusal.help.to_owned(),
                     url: url(rule.name),
+                    has_page: true,
                     related: Vec::new(),
                     fix: None,
                     confidence: Some(confidence),
