@@ -20,7 +20,7 @@ pub(crate) fn run(color: Color) -> Result<Status, CommandError> {
     let Ok(Arguments { command: Some(CliCommand::Check(check)), .. }) =
         Arguments::try_parse_from(["karpwarden", "check", "."])
     else {
-        return help();
+        return Ok(help());
     };
     let mut options = CheckOptions::from(*check);
     options.input.max_walked = MAX_WALKED;
@@ -28,10 +28,10 @@ pub(crate) fn run(color: Color) -> Result<Status, CommandError> {
     if let Ok((_, clusters)) = check::inputs(&options, &CollectedMessages::default()) {
         if clusters.iter().any(|cluster| cluster.is_cut) {
             terminal::note(color, "this folder is large; `karpwarden check .` checks all of it");
-            return help();
+            return Ok(help());
         }
         if input::count(&clusters) == 0 {
-            return help();
+            return Ok(help());
         }
     }
     let status = check::run(&options, color)?;
@@ -40,9 +40,9 @@ pub(crate) fn run(color: Color) -> Result<Status, CommandError> {
 }
 
 /// Prints the help as an incomplete command line does.
-fn help() -> Result<Status, CommandError> {
+fn help() -> Status {
     let help = plugin::command().render_help();
     // A closed terminal is not an error.
     let _ = terminal::print_styled(&help.ansi().to_string(), true);
-    Ok(Status::Usage)
+    Status::Usage
 }

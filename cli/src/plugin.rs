@@ -1,5 +1,5 @@
 //! The program as a plugin of kubectl: an executable `kubectl-karpwarden`, which `kubectl karpwarden` runs.
-//! Source: pkg/cmd/plugin/plugin.go and plugin_completion.go of kubernetes/kubectl at v0.33.0.
+//! Source: `pkg/cmd/plugin/plugin.go` and `plugin_completion.go` of kubernetes/kubectl at v0.33.0.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};

@@ -135,14 +135,11 @@ fn find_pod(live: &LiveCluster, namespace: &str, name: &str) -> Result<Value, Co
         others.push(found);
     }
     let elsewhere = others.iter().find(|(_, other)| other == name);
-    let hint = match elsewhere {
-        Some((namespace, _)) => {
-            format!("; one of that name is in the namespace `{namespace}`: add `-n {namespace}`")
-        }
-        None => {
-            let near = others.iter().filter(|(other, _)| other == namespace).map(|(_, name)| name.as_str());
-            did_you_mean_name(name, near)
-        }
+    let hint = if let Some((namespace, _)) = elsewhere {
+        format!("; one of that name is in the namespace `{namespace}`: add `-n {namespace}`")
+    } else {
+        let near = others.iter().filter(|(other, _)| other == namespace).map(|(_, name)| name.as_str());
+        did_you_mean_name(name, near)
     };
     Err(CommandError::Usage(format!("there is no pod `{name}` in the namespace `{namespace}`{hint}")))
 }

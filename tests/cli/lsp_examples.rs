@@ -55,7 +55,8 @@ fn checked(folder: &Folder) -> BTreeMap<String, Vec<String>> {
 
 /// The diagnostics that an editor shows, in the same words.
 fn shown(editor: &Editor, path: &Path) -> Vec<String> {
-    let diagnostics = editor.shown.get(&uri(path)).unwrap_or_else(|| panic!("{path:?} has no diagnostics"));
+    let diagnostics =
+        editor.shown.get(&uri(path)).unwrap_or_else(|| panic!("{} has no diagnostics", path.display()));
     let words = |one: &Value| {
         let [start, end] = ["start", "end"].map(|key| &one["range"][key]);
         format!(

@@ -75,7 +75,7 @@ fn the_page_is_one_file_that_may_run_nothing_else() {
     assert!(page.contains(
         r#"<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-"#
     ));
-    assert!(page.contains("connect-src 'none'; base-uri 'none'; form-action 'none'\">"), "{}", &page[..800]);
+    assert!(page.contains("connect-src 'none'; base-uri 'none'; form-action 'none'\">"), "{page}");
     // Two scripts: the data and the program.
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script").count(), 2);

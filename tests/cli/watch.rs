@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::folder::{BAD, Folder, GOOD, OTHER};
 
 /// Longest wait for an output, far longer than any takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running watch, with the lines that it prints.
 struct Watch {

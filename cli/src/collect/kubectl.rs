@@ -113,7 +113,7 @@ impl Kubectl {
     }
 
     /// The namespace of the context; `default` if it names none.
-    /// Source: `Namespace` of `DeferredLoadingClientConfig` in tools/clientcmd/merged_client_builder.go of kubernetes/client-go at v0.33.0.
+    /// Source: `Namespace` of `DeferredLoadingClientConfig` in `tools/clientcmd/merged_client_builder.go` of kubernetes/client-go at v0.33.0.
     pub(super) fn namespace(&self) -> io::Result<String> {
         let arguments = ["config", "view", "--minify", "--output=json"].map(str::to_owned);
         let (config, _) = self.run(&arguments, |stdout| serde_json::from_reader(stdout).ok())?;

@@ -51,7 +51,7 @@ impl LiveCluster {
         let kinds: Vec<&CollectedKind> =
             KINDS.iter().filter(|kind| !LEFT_OUT.contains(&kind.resource)).collect();
         let bytes = AtomicUsize::new(0);
-        let read = parallel::map(&kinds, |kind| KindTexts::read(&kubectl, *kind, &bytes));
+        let read = parallel::map(&kinds, |kind| KindTexts::read(&kubectl, kind, &bytes));
         let (mut texts, mut refused) = (BTreeMap::new(), BTreeSet::new());
         for of_kind in read {
             let KindTexts { kind, texts: of_kind, gap } = of_kind?;

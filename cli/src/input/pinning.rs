@@ -88,7 +88,7 @@ pub(crate) fn texts_with_pins(
     let is_afforded = |path: &Path| confinement.is_none_or(|confinement| confinement.affords(path));
     let read = |path: &PathBuf| {
         let name = base.name(path);
-        let text = text_of(path, &is_afforded).ok().flatten()?;
+        let text = text_of(path, is_afforded).ok().flatten()?;
         (!pins_beside(&text, &name).is_empty()).then(|| File::text_only(name, text))
     };
     let paths = paths.get(..paths.len().min(MAX_FILES)).unwrap_or_default();

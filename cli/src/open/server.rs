@@ -53,7 +53,7 @@ impl PageServer {
     pub(super) fn new(options: PageOptions, port: u16, color: Color) -> Result<Self, CommandError> {
         let mut secret = [0; SECRET];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
-        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = format!("{:032x}", u128::from_ne_bytes(secret));
         let last = Mutex::new(computed(&options, mark(&options)?, color)?);
         Ok(Self { options, port, secret, color, last })
     }
@@ -159,13 +159,12 @@ fn route(request: &Request<()>, port: u16, secret: &str) -> Route {
     }
     let path = request.uri().path().strip_prefix('/').and_then(|path| path.split_once('/'));
     match path.filter(|(first, _)| *first == secret) {
-        None => Route::Refused(StatusCode::NOT_FOUND),
         Some(_) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
             Route::Refused(StatusCode::METHOD_NOT_ALLOWED)
         }
         Some((_, "")) => Route::Page,
         Some((_, "mark")) => Route::Mark,
-        Some(_) => Route::Refused(StatusCode::NOT_FOUND),
+        _ => Route::Refused(StatusCode::NOT_FOUND),
     }
 }
 

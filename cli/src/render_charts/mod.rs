@@ -221,7 +221,8 @@ fn first_line(source: &Source) -> Span {
     Span::whole(source.text()).first_line(source.text())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::process::Command;

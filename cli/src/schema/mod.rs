@@ -40,7 +40,7 @@ pub(crate) struct SchemaArguments {
     #[arg(long, value_name = "RELEASE")]
     karpenter_version: Option<String>,
 
-    /// Write the schemas of the kinds into this folder, as GROUP/KIND_VERSION.json, which is the layout of Datree's catalogue.
+    /// Write the schemas of the kinds into this folder, as `GROUP/KIND_VERSION.json`, which is the layout of Datree's catalogue.
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 }

@@ -294,10 +294,12 @@ impl Contents {
         files.binary_search_by(|file| file.source.name().cmp(name)).ok().and_then(|at| files.get(at))
     }
 
+    fn is_about_karpenter(&self) -> bool {
+        self.cluster.files.iter().any(|file| mentions_karpenter(file.source.text().as_bytes()))
+    }
+
     fn report(&self) -> Option<Report> {
-        let files = &self.cluster.files;
-        let mentions = || files.iter().any(|file| mentions_karpenter(file.source.text().as_bytes()));
-        if !self.problems.is_empty() || !mentions() {
+        if !self.problems.is_empty() || !self.is_about_karpenter() {
             return None;
         }
         Some(check_within(&REGISTRY, std::slice::from_ref(&self.cluster), &self.settings, usize::MAX))
@@ -307,6 +309,10 @@ impl Contents {
 impl FolderView for SentFolder {
     fn files(&self) -> &[File] {
         self.contents.as_ref().map_or(&[], |contents| &contents.cluster.files)
+    }
+
+    fn is_about_karpenter(&self) -> bool {
+        self.contents.as_ref().is_none_or(Contents::is_about_karpenter)
     }
 
     fn file_of(&self, document: &OpenDocument) -> Option<&File> {

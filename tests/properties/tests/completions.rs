@@ -121,7 +121,7 @@ fn findings(text: &str) -> BTreeSet<(String, String)> {
     let report = karpwarden::check(&[cluster], &Settings::default());
     let is_meant = |rule: &str| rule.starts_with("api-") || rule.ends_with("-wrong-place");
     let own = report.findings.into_iter().filter(|finding| is_meant(finding.rule));
-    own.map(|finding| (finding.rule.to_owned(), finding.message.to_string())).collect()
+    own.map(|finding| (finding.rule.to_owned(), finding.message.clone())).collect()
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) fn described(path: &[EntryStep<'_>], place: SchemaPlace, release: Rel
         vec![format!("**`{spelling}`**: {}{required}\n", place.schema.shape.name()), format!("{meant}\n")];
     if let Some(field) = place.field {
         let default = field.default.filter(|(_, releases)| releases.contains(release));
-        lines.extend(default.map(|(value, _)| format!("- default: `{}`", value)));
+        lines.extend(default.map(|(value, _)| format!("- default: `{value}`")));
         if !field.releases.is_everywhere() {
             let lacking =
                 if field.releases.contains(release) { String::new() } else { format!(", not in {release}") };
