@@ -1,4 +1,4 @@
-//! What the language server says about names, fields and objects of a folder, as an editor asks for it.
+//! The answers of the language server about names, fields and objects of a folder, as an editor asks for it.
 
 use serde_json::{Value, json};
 

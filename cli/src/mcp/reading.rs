@@ -40,7 +40,7 @@ struct CallInput {
     config: ConfigSource,
 }
 
-/// The files and texts of a call. `texts` have names of their own.
+/// The files and texts of a call. Each of `texts` has its name.
 fn call_input(roots: &Roots, texts: &[(&str, &str)], paths: &[&str]) -> Result<CallInput, CommandError> {
     let resolved: Vec<PathBuf> = paths.iter().map(|path| roots.resolve(path)).collect::<Result<_, _>>()?;
     let start = resolved.first().map(PathBuf::as_path).or_else(|| roots.first());

@@ -106,7 +106,7 @@ impl McpServer {
         Ok(client.and(&self.granted))
     }
 
-    /// Computes an answer on a thread of its own, unless the call is cancelled before its turn.
+    /// Computes an answer on a new thread, unless the call is cancelled before its turn.
     async fn computed(&self, query: ToolQuery, roots: Roots) -> Result<WholeAnswer, String> {
         let busy = || {
             format!("more than {WAITING} calls wait; call the tool again after the others have been answered")

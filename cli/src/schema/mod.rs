@@ -1,4 +1,4 @@
-//! `karpwarden schema`: prints JSON Schemas, or writes those of a release for programs that check manifests with them.
+//! `karpwarden schema`: prints JSON Schemas, or writes the schemas of a release as files, for programs that check manifests with them.
 
 mod definition;
 

@@ -622,7 +622,7 @@ fn page_on(homepage: &str, rule: &str) -> String {
 }
 
 impl ReportedFinding {
-    /// Where the rule is described: the address of its page, else the command that prints the page, else nothing.
+    /// The description of the rule: the address of its page, else the command that prints the page, else nothing.
     pub fn reference(&self) -> String {
         match self.url.as_str() {
             "" if self.has_page => format!("karpwarden explain {}", self.rule),

@@ -105,7 +105,7 @@ pub struct WholeAnswer {
 /// The answers whose rest can be read.
 #[derive(Debug)]
 pub struct AnswerStore {
-    /// Text that differs between two runs of the server, so that no cursor of an earlier run finds another answer.
+    /// Text that differs between two runs of the server, so that a cursor of an earlier run finds nothing, instead of another answer.
     session: String,
     next: usize,
     kept: VecDeque<KeptAnswer>,

@@ -29,7 +29,7 @@ impl Navigator<'_> {
         self.places(|object| declarations(object), target)
     }
 
-    /// The places that use the name at a position of a document, with those that give it if the editor asks for them.
+    /// The places that use the name at a position of a document, and the places that define it if the editor asks for them.
     pub(crate) fn references(
         self,
         document: &OpenDocument,

@@ -54,7 +54,7 @@ pub trait Workspace {
 
 /// The files of a folder, which belong to one cluster.
 pub trait FolderView {
-    /// The files, with those that a check only looks up.
+    /// The files, including files that a check only looks up.
     fn files(&self) -> &[File];
 
     /// Whether a file mentions Karpenter. The server says nothing in another folder.

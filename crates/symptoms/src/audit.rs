@@ -28,7 +28,7 @@ const KINDS: [(&str, &str); 4] = [
 /// Characters of a text that a finding quotes.
 const MAX_QUOTE: usize = 400;
 
-/// Findings of the reports among the manifests, and the number of those that an exception accepts.
+/// Findings of the reports among the manifests, and the number of findings that an exception accepts.
 pub(super) fn findings<'a>(
     registry: &Registry,
     clusters: &[Cluster],
@@ -67,7 +67,7 @@ fn objects_of(file: &File) -> impl Iterator<Item = (usize, Object<'_>)> {
     })
 }
 
-/// What makes two findings the same: cluster, rule, object and path.
+/// Cluster, rule, object and path: two findings with the same ones are the same.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Identity([String; 6]);
 

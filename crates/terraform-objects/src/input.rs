@@ -15,7 +15,7 @@ const FOLDERS_ABOVE: usize = 32;
 /// Name of a folder above the input.
 const ABOVE: &str = "^";
 
-/// The files of an input and beside it, by path.
+/// The files of an input, and the files next to it, by path.
 ///
 /// A path of the evaluator never leaves its root. The root is so far above the input that names such as `../modules/eks/main.tf` have
 /// paths too.

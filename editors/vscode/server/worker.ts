@@ -14,7 +14,7 @@ export interface EngineParts {
 /** Message of JSON-RPC. */
 type Message = object;
 
-/** What the module calls. */
+/** The functions that the module calls. */
 const host = (send: (message: Message) => void) => ({
   send: (message: string) => send(JSON.parse(message) as Message),
   /** The positions of the names that patterns in the syntax of ignore files match. */

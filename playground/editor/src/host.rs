@@ -2,7 +2,7 @@
 
 use karpwarden::values::timestamp::Timestamp;
 
-/// What the worker around the module does for it.
+/// The functions of the worker around the module.
 pub(crate) trait EditorHost {
     /// Sends a message to the editor.
     fn send(&self, message: &str);

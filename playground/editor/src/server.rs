@@ -1,4 +1,4 @@
-//! The messages of an editor: those of the protocol for the session, and the files that the extension sends.
+//! The messages of an editor: messages of the protocol for the session, and files that the extension sends.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -94,7 +94,7 @@ fn finds_what_the_commands_find() {
     assert_eq!(client.asked, 1, "the roots of a session are asked for once");
 }
 
-/// Many copies of an object, each with a name of its own.
+/// Many copies of an object, each with another name.
 fn many(object: &str, count: usize) -> String {
     (0..count).map(|number| object.replace("NAME", &format!("n{number}"))).collect::<Vec<_>>().join("---\n")
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::folder::{BAD, Folder};
 
-/// A folder with a root, and a secret beside it.
+/// A folder with a root, and a secret next to it.
 fn folder() -> Folder {
     Folder::with(&[
         ("root/class.yaml", BAD),
@@ -122,7 +122,7 @@ fn follows_no_reference_out_of_the_roots() {
     let mut client = client(&folder);
     let answer = client.call("check", &json!({"paths": ["."]}));
     let notes = answer["answer"]["notes"].to_string();
-    // Whether a file outside exists is none of the client's business.
+    // The client must not learn whether a file outside exists.
     let base = folder.path("root").canonicalize().unwrap();
     for name in ["../outside", "../missing"] {
         let end = format!("is outside of the input and of the root `{}`, and not read", base.display());

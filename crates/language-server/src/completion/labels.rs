@@ -24,7 +24,7 @@ const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 /// The number of values that the documentation of a label shows.
 const SHOWN: usize = 8;
 
-/// The labels that a requirement or a pod may name: those that Karpenter knows, and those of the NodePools in the folder.
+/// The labels that a requirement or a pod may name: the labels that Karpenter knows, and the labels of the NodePools in the folder.
 pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -> Vec<Suggestion> {
     let field = table.and_then(|table| match table.kind {
         Kind::NODE_POOL => Some(LabelField::PoolRequirement),

@@ -19,21 +19,21 @@ pub(super) enum SlotPart {
 pub(super) enum WordSource {
     /// Words in their order, the likeliest first.
     Words(&'static [&'static str]),
-    /// Labels that the nodes of a NodePool have: well-known ones, and those of the NodePools in the folder.
+    /// Labels that the nodes of a NodePool have: well-known labels, and the labels of the NodePools in the folder.
     NodeLabels,
-    /// Values of the label that the key beside it names.
+    /// Values of the label that the key next to it names.
     ValuesOfKeyBeside,
     /// Values of the label that is the key.
     ValuesOfKey,
     /// Keys of the taints of the NodePools in the folder.
     TaintKeys,
-    /// Values of the taints with the key beside it.
+    /// Values of the taints with the key next to it.
     TaintValues,
     /// Names of the objects of a kind in the folder.
     NamesOf(Kind),
     /// Aliases of images.
     AmiAliases,
-    /// Resources of nodes, with those that only some nodes have.
+    /// Resources of nodes, including resources that only some nodes have.
     NodeResources,
     /// Resources that a container may request.
     ContainerResources,

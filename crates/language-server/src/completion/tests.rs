@@ -28,7 +28,7 @@ const STORAGE: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetada
 
 const NOTHING: [&str; 0] = [];
 
-/// What the server offers at `^`, and the text after the choice of an offer.
+/// The offers of the server at `^`, and the text after the choice of an offer.
 struct Completed {
     text: String,
     list: CompletionList,

@@ -1,4 +1,4 @@
-//! What the editor shows at a place: the field with its meaning and the effect of a change, what Karpenter makes of the value, and the
+//! The text that the editor shows at a place: the field with its meaning and the effect of a change, what Karpenter makes of the value, and the
 //! pages of the rules that are named or have findings there.
 
 mod field;

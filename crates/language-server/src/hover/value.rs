@@ -1,4 +1,4 @@
-//! What Karpenter makes of a duration or a quantity.
+//! Durations and quantities as Karpenter reads them.
 
 use karpenter::api::Limit;
 use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};

@@ -107,7 +107,7 @@ impl Reader<'_> {
             // A line of a template.
             (None, Some(b'{')) if self.rest(at).starts_with("{{") => self.next_line(at),
             (None, Some(b'{' | b'[')) => {
-                // JSON, or a collection on a line of its own below its key.
+                // JSON, or a collection on the line below its key.
                 let owner = self.holder_of(column);
                 let is_top = owner.is_none();
                 let after = flow::read(

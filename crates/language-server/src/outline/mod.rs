@@ -153,7 +153,7 @@ impl Outline {
         self.children(parent).find(|(_, entry)| is_key(entry)).map(|(id, _)| id)
     }
 
-    /// The scalar value under a key below an entry; empty if there is none.
+    /// The scalar value under a key below an entry; empty without one.
     pub(crate) fn scalar<'t>(&self, text: &'t str, parent: Option<EntryId>, key: &str) -> &'t str {
         let member = self.member(text, parent, key).and_then(|id| self.entry(id));
         member.map_or("", |entry| entry.value.text(text))

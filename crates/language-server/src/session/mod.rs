@@ -64,7 +64,7 @@ pub trait EditorConnection {
     /// Sends a message to the editor.
     fn send(&mut self, message: Message);
 
-    /// Returns the messages that the editor has sent since the last call. If there are none and `waits`, waits a moment for one.
+    /// Returns the messages that the editor has sent since the last call. Without any and with `waits`, waits a moment for one.
     fn receive(&mut self, waits: bool) -> Vec<Message>;
 }
 
@@ -128,7 +128,7 @@ impl<W: Workspace> Session<W> {
         sent
     }
 
-    /// Handles messages like [`Self::handle`], and those that come meanwhile. Sends each message as soon as it is known, so that progress
+    /// Handles messages like [`Self::handle`], and the messages that come meanwhile. Sends each message as soon as it is known, so that progress
     /// is seen.
     pub fn handle_with(&mut self, messages: Vec<Message>, editor: &mut dyn EditorConnection) {
         self.enqueue(messages);
