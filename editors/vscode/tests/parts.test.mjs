@@ -9,7 +9,6 @@ import { load } from './source.mjs';
 const { findBinary } = await load('src/binary.ts');
 const { scopeOf, within } = await load('src/scope.ts');
 const { summaryOf } = await load('src/summary.ts');
-const { Lines, overlap } = await load('server/lines.ts');
 const { viewHtml, ASSETS } = await load('src/view-html.ts');
 
 const search = (more) =>
@@ -76,19 +75,6 @@ test('sums up the reports of all folders', () => {
   );
   assert.equal(summaryOf([report(0, 0, 0, 1)]), 'No findings in 1 document.');
   assert.match(summaryOf([null]), /^Nothing was checked/);
-});
-
-test('lines count UTF-16 code units, and columns code points', () => {
-  const lines = new Lines('a: "😀"\r\nb: 1\n');
-  assert.deepEqual(lines.position(9), { line: 1, character: 0 });
-  assert.deepEqual(lines.position(6), { line: 0, character: 6 });
-  assert.equal(lines.offset({ line: 1, character: 2 }), 11);
-  assert.equal(lines.offset({ line: 9, character: 0 }), 14);
-  assert.equal(lines.at(1, 6), 6, 'the emoji is one column and two units');
-  assert.deepEqual(lines.range(0, 99).end, { line: 2, character: 0 });
-  const at = (line, from, to) => ({ start: { line, character: from }, end: { line, character: to } });
-  assert.ok(overlap(at(1, 2, 5), at(1, 5, 5)));
-  assert.ok(!overlap(at(1, 2, 5), at(1, 6, 6)));
 });
 
 test('the view loads nothing but files of the extension, and no inline code', () => {

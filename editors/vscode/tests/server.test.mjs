@@ -150,7 +150,7 @@ spec:
   });
   assert.match(hover.contents.value, /This requirement leaves \d+ of \d+ instance types/);
   const [lens] = await request('textDocument/codeLens', { textDocument });
-  assert.match(lens.command.title, /^\d+ instance types · from \$/);
+  assert.match(lens.command.title, /^\d+ instance types · \d+ workloads · from \$/);
   const folds = await request('textDocument/foldingRange', { textDocument });
   assert.ok(folds.length > 0);
   const found = await request('workspace/symbol', { query: 'nodeclass' });
