@@ -122,8 +122,14 @@ impl State {
                 state.unread.extend(cluster.unread);
             }
         }
+        paths.extend(options.baseline.as_ref().map(|baseline| baseline.path().to_owned()));
         state.add(&paths);
         state.add(beside);
+        // The report changes with each check.
+        if let Some(report) = options.report.file.as_deref().map(absolute) {
+            state.files.remove(&report);
+            state.unread.retain(|name| absolute(Path::new(name)) != report);
+        }
         state
     }
 

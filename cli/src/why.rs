@@ -155,7 +155,7 @@ fn write(
     let Some(pod) = pod else {
         return writeln!(
             out,
-            "pod/{name} has no node, and needs none: it is ending, or no scheduler places it"
+            "pod/{name} has no node, and needs none: it has ended or is ending, or no scheduler places it"
         );
     };
     match pod.placed {
@@ -194,7 +194,10 @@ fn write(
                 )?;
             }
         }
-        Placed::No | Placed::Untried => {
+        Placed::Untried => {
+            writeln!(out, "it is not known where pod/{name} fits: {}", printable(&pod.message))?
+        }
+        Placed::No => {
             writeln!(out, "pod/{name} fits nowhere: {}", printable(&pod.message))?;
             let same = pod.same_reasons_as.and_then(|index| answer.pods.get(index));
             for reason in &same.unwrap_or(pod).reasons {

@@ -142,6 +142,14 @@ fn plans_files_against_the_cluster_as_against_its_snapshot() {
         assert_eq!(live[key], stored[key], "{key}");
     }
     assert!(live["verdict"].as_str().unwrap().starts_with("replaces "), "{}", live["verdict"]);
+    // A snapshot has no values of annotations; the cluster has them.
+    let mut annotated = pool("a");
+    annotated["spec"]["template"]["metadata"]["annotations"] = json!({"example.com/owner": "team-a"});
+    let folder = cluster(2);
+    serve(&folder, std::slice::from_ref(&annotated));
+    folder.write("changed/pool.yaml", annotated.to_string().as_bytes());
+    let same = run_with_kubectl(&folder, &[&common[..], &["-f", "changed"]].concat()).json();
+    assert!(same["verdict"].as_str().unwrap().starts_with("no node is replaced"), "{}", same["verdict"]);
     let refused = run_with_kubectl(&folder, &["plan", "-f", "changed", "--snapshot", "snapshot"]);
     assert_eq!(refused.status, 2);
 }

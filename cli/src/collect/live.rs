@@ -29,6 +29,9 @@ const MAX_BYTES: usize = 1 << 30;
 /// Kinds that say nothing about where pods and nodes may go.
 const LEFT_OUT: [&str; 3] = ["events", "prometheusrules", "vmrules"];
 
+/// Kinds that a plan compares field by field.
+const COMPARED: [&str; 3] = ["nodepools", "ec2nodeclasses", "nodeoverlays"];
+
 /// Objects of a cluster.
 #[derive(Debug)]
 pub(crate) struct LiveCluster {
@@ -46,12 +49,31 @@ struct KindTexts {
 impl LiveCluster {
     /// Reads the objects of all namespaces: a node depends on every pod that could go there. Notes what cannot be read.
     pub(crate) fn read(cluster: &ClusterFlags, messages: &dyn Messages) -> Result<Self, CommandError> {
+        Self::read_but(&[], cluster, messages)
+    }
+
+    /// Reads the objects like [`Self::read`], but the kinds that a plan compares as they are: a secret in user data may be what changes.
+    pub(crate) fn read_to_compare(
+        cluster: &ClusterFlags,
+        messages: &dyn Messages,
+    ) -> Result<Self, CommandError> {
+        Self::read_but(&COMPARED, cluster, messages)
+    }
+
+    /// Reads the objects, redacted but for some kinds.
+    fn read_but(
+        whole: &[&str],
+        cluster: &ClusterFlags,
+        messages: &dyn Messages,
+    ) -> Result<Self, CommandError> {
         let kubectl = Kubectl::new(cluster);
         reach(&kubectl)?;
         let kinds: Vec<&CollectedKind> =
             KINDS.iter().filter(|kind| !LEFT_OUT.contains(&kind.resource)).collect();
         let bytes = AtomicUsize::new(0);
-        let read = parallel::map(&kinds, |kind| KindTexts::read(&kubectl, kind, &bytes));
+        let read = parallel::map(&kinds, |kind| {
+            KindTexts::read(&kubectl, kind, !whole.contains(&kind.resource), &bytes)
+        });
         let (mut texts, mut refused) = (BTreeMap::new(), BTreeSet::new());
         for of_kind in read {
             let KindTexts { kind, texts: of_kind, gap } = of_kind?;
@@ -102,12 +124,19 @@ fn is_of_pods(path: &Path) -> bool {
 }
 
 impl KindTexts {
-    fn read(kubectl: &Kubectl, kind: &'static CollectedKind, bytes: &AtomicUsize) -> io::Result<Self> {
+    fn read(
+        kubectl: &Kubectl,
+        kind: &'static CollectedKind,
+        is_redacted: bool,
+        bytes: &AtomicUsize,
+    ) -> io::Result<Self> {
         let mut redactions = Redactions::default();
         let mut texts: Vec<Vec<u8>> = Vec::new();
         let mut objects = 0;
         let gap = each_object(kubectl, kind, &CollectedNamespaces::default(), &mut |mut object| {
-            redactions.redact(&mut object);
+            if is_redacted {
+                redactions.redact(&mut object);
+            }
             let mut line = serde_json::to_vec(&object)?;
             line.push(b'\n');
             if bytes.fetch_add(line.len(), Ordering::Relaxed) + line.len() > MAX_BYTES {

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: PlanArguments, color: Color) -> Result<Status, Comm
     let live = (!arguments.filename.is_empty()).then(|| arguments.live.clone());
     let mut run = PlanRun::try_from(arguments)?;
     if let Some(flags) = live {
-        let cluster = LiveCluster::read(&flags, &color)?;
+        let cluster = LiveCluster::read_to_compare(&flags, &color)?;
         run.origin = PlanOrigin::Snapshot(cluster.paths());
         run.input.texts = cluster.texts();
     }

@@ -22,6 +22,10 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &L
     for evidence in finding.evidence.iter().flatten() {
         group = group.element(note("evidence", quoted(evidence, printer.options.width)));
     }
+    // A finding that the cluster reported has no place in a manifest.
+    if finding.position.offset.is_none() && !finding.name.is_empty() {
+        group = group.element(note("object", words::object(finding)));
+    }
     if !finding.help.is_empty() {
         group = group.element(printer.note("help", &printable(&finding.help)));
     }
