@@ -145,19 +145,20 @@ test('completes, counts instance types and goes to the node class', async () => 
     await open(page, 'pool.yaml');
     await engine(page);
     await page.locator('.codelens-decoration', { hasText: / instance types · 1 workload · from \$/ }).waitFor();
+    await quickInput(page, 'Control+g', ':11:16');
+    await page.keyboard.press('F12');
+    await page.locator('.tab.active', { hasText: 'class.yaml' }).waitFor();
+    await shot(page, 'definition');
+    await open(page, 'pool.yaml');
     await quickInput(page, 'Control+g', ':5:6');
     await page.keyboard.press('Enter');
-    await page.keyboard.type('dis');
+    await page.keyboard.type('  dis');
     await page.keyboard.press('Control+Space');
     const suggested = page.locator('.suggest-widget .monaco-list-row', { hasText: 'disruption' }).first();
     await suggested.waitFor();
     await shot(page, 'completion');
     await page.keyboard.press('Enter');
     await page.locator('.editor-instance .view-line', { hasText: 'disruption:' }).waitFor();
-    await quickInput(page, 'Control+g', ':11:16');
-    await page.keyboard.press('F12');
-    await page.locator('.tab.active', { hasText: 'class.yaml' }).waitFor();
-    await shot(page, 'definition');
   });
 });
 
