@@ -195,7 +195,7 @@ fn write(
             }
         }
         Placed::Untried => {
-            writeln!(out, "it is not known where pod/{name} fits: {}", printable(&pod.message))?
+            writeln!(out, "it is not known where pod/{name} fits: {}", printable(&pod.message))?;
         }
         Placed::No => {
             writeln!(out, "pod/{name} fits nowhere: {}", printable(&pod.message))?;

@@ -142,7 +142,7 @@ fn add_removed(value: &Value, redacted: Option<&Value>, to: &mut Vec<String>) {
         (Value::String(text), Some(Value::String(redacted))) => to.extend(gaps(text, redacted)),
         (Value::String(text), _) => to.push(text.clone()),
         (Value::Number(_) | Value::Bool(_), Some(redacted)) if redacted != value => {
-            to.push(value.to_string())
+            to.push(value.to_string());
         }
         (Value::Array(items), _) => {
             let others = redacted.and_then(Value::as_array);
