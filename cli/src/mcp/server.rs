@@ -30,7 +30,7 @@ use super::answering;
 use super::limits::{AT_ONCE, WAITING};
 use super::roots::{self, ClientRoots, Roots};
 
-/// What the model reads first.
+/// Instructions for the model, which it reads first.
 const INSTRUCTIONS: &str = "\
 Karpwarden knows what Karpenter on AWS does with NodePools, EC2NodeClasses, pods and nodes in each release. Call `check` after every \
 change of such a manifest, `plan` before a change of one that is in use, `simulate` to see where pods would be placed, `upgrade` before an \

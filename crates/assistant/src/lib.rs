@@ -1,4 +1,4 @@
-//! What an assistant gets from Karpwarden through the Model Context Protocol, without input and output: the [tools](tool) with their
+//! Karpwarden's side of the Model Context Protocol, without input and output: the [tools](tool) with their
 //! [arguments](query), [answers of a bounded size](bounded), [resources](resource) and [prompts](prompt).
 //!
 //! ```text

@@ -49,7 +49,7 @@ pub enum ArgumentError {
         size: String,
         /// The bound.
         most: String,
-        /// What to do instead.
+        /// The advice to the assistant.
         remedy: &'static str,
     },
     /// The cursor continues no answer.
@@ -87,7 +87,7 @@ pub struct QueryTarget {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckQuery {
-    /// What to read.
+    /// The input.
     #[serde(flatten)]
     pub source: QuerySource,
     /// The releases. A range such as 1.6..1.10 is possible too.
@@ -116,7 +116,7 @@ pub struct ExplainQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradeQuery {
-    /// What to read.
+    /// The input.
     #[serde(flatten)]
     pub source: QuerySource,
     /// Karpenter release that runs now, such as 1.8. Default: the version that the manifests pin.
@@ -155,7 +155,7 @@ pub struct QueryWorld {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimulateQuery {
-    /// What to read.
+    /// The input.
     #[serde(flatten)]
     pub source: QuerySource,
     /// Karpenter release, such as 1.8 or 1.8.3. Default: the version that the manifests pin, or else the newest known release.
@@ -173,7 +173,7 @@ pub struct SimulateQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DisruptionQuery {
-    /// What to read.
+    /// The input.
     #[serde(flatten)]
     pub source: QuerySource,
     /// Karpenter release, such as 1.8 or 1.8.3. Default: the version that the manifests pin, or else the newest known release.
@@ -233,7 +233,7 @@ pub struct PlanQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnoseQuery {
-    /// What to read: logs of the controller, events, the output of `kubectl get -o yaml` with status, manifests.
+    /// The input: logs of the controller, events, the output of `kubectl get -o yaml` with status, manifests.
     #[serde(flatten)]
     pub source: QuerySource,
     /// The releases.

@@ -85,7 +85,7 @@ export function relatedPlaces(related: Related[]): HTMLElement[] {
   return related.map((one) => h('p', {}, `${place(one)}: `, ...message(one.message)));
 }
 
-/** What was not checked, and why. */
+/** The parts that were not checked, and why. */
 function notes(report: Report): HTMLElement[] {
   const items: HTMLElement[] = [];
   for (const { file, line, message: reason } of report.unreadable)

@@ -23,7 +23,7 @@ export function absentSection(data: PageData, part: PagePart, id: string, title:
   return { id, title, icon: 'info', value: 'No answer', remark: '', content: [calm('No answer', text)] };
 }
 
-/** What stands in the place of an empty answer. */
+/** The text in the place of an empty answer. */
 export function calm(title: string, text: string): HTMLElement {
   return h('div', { class: 'calm' }, h('strong', {}, title), h('span', {}, ...message(text)));
 }

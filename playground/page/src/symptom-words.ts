@@ -3,7 +3,7 @@
 import { count, h } from './dom.ts';
 import type { LogSummary } from './types.ts';
 
-/** What the input contains, and how much of it was understood. */
+/** The contents of the input, and how much of them was understood. */
 export function statistics(log: LogSummary): HTMLElement {
   const number = (value: number) => value.toLocaleString('en');
   const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });

@@ -1,4 +1,4 @@
-//! Manifests like those of a cluster: NodePools, node classes, workloads and budgets.
+//! Manifests as a cluster has them: NodePools, node classes, workloads and budgets.
 
 /// Manifests of a cluster with several teams: NodePools, node classes, workloads and disruption budgets in turn.
 pub fn documents(count: usize) -> Vec<String> {

@@ -131,7 +131,7 @@ const SLOTS: &[WordSlot] = &[
     of(CLASSES, keys("kubelet.evictionHard", WordSource::Words(&karpenter::api::SIGNALS))),
     of(CLASSES, keys("kubelet.evictionSoft", WordSource::Words(&karpenter::api::SIGNALS))),
     of(CLASSES, keys("kubelet.evictionSoftGracePeriod", WordSource::Words(&karpenter::api::SIGNALS))),
-    // Pods, also those of custom resources
+    // Pods, also in custom resources
     keys("nodeSelector", WordSource::NodeLabels),
     value("nodeSelector.*", WordSource::ValuesOfKey),
     value("nodeSelectorTerms[].matchExpressions[].key", WordSource::NodeLabels),

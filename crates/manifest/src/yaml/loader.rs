@@ -296,7 +296,7 @@ impl Loader {
         let bound = self.bound;
         self.bound = Bound::within(&self.tree, text, bound.work);
         let mut parsed = self.document(&mut event_parser(text, &self.limits));
-        // What replaces the expressions of a template, such as Argo CD in an ApplicationSet, reads the string before it is YAML.
+        // A program that replaces the expressions of a template, such as Argo CD in an ApplicationSet, reads the string before it is YAML.
         if parsed.is_err()
             && let Some(mask) = MaskedText::of_template(text)
         {

@@ -57,7 +57,7 @@ fn tracked() -> Result<String> {
 }
 
 impl Addresses {
-    /// What Cargo.toml says. Without a site, the documentation links to the former one.
+    /// The addresses in Cargo.toml. Without a site, the documentation links to the former one.
     fn current(old: &Self) -> Self {
         let homepage = if home::HOMEPAGE.is_empty() { &old.homepage } else { home::HOMEPAGE };
         Self {
