@@ -19,8 +19,13 @@ pub enum PlanAssumption {
     NoNodeClaims,
     /// The objects of the cluster that the files lack stay.
     OthersStay,
-    /// The user data of this EC2NodeClass is redacted in the snapshot, and its secrets do not change.
-    Redacted(String),
+    /// Fields of an object have redacted values in the snapshot, which do not change.
+    Redacted {
+        /// Kind and name of the object.
+        object: String,
+        /// The paths of the fields.
+        fields: Vec<String>,
+    },
     /// Karpenter has written the new hashes before the files are applied.
     EditAfterUpgrade,
     /// The hashes of EC2NodeClasses in this release.
@@ -49,8 +54,8 @@ impl fmt::Display for PlanAssumption {
                  and when",
             ),
             Self::OthersStay => f.write_str("the cluster keeps the NodePools, EC2NodeClasses and NodeOverlays that the files lack"),
-            Self::Redacted(name) => {
-                write!(f, "the secrets in the user data of EC2NodeClass {name}, which the snapshot leaves out, do not change")
+            Self::Redacted { object, fields } => {
+                write!(f, "the values that the snapshot leaves out of {} of {object} do not change", fields.join(", "))
             }
             Self::EditAfterUpgrade => f.write_str(
                 "the files are applied while Karpenter runs: what changes while no controller runs is absorbed, and replaces no node",

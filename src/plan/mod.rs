@@ -285,8 +285,12 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         let message = older::reason(&change).unwrap_or_default();
         PlanChange { change, message, is_recreated: false, scopes: Vec::new() }
     }));
-    let redacted = snapshot::without_redactions(&mut changes);
-    plan.assumptions.extend(redacted.iter().map(|name| PlanAssumption::Redacted((*name).to_owned())));
+    let redacted = snapshot::without_redactions(&mut changes, &hashes);
+    let assumed = redacted.iter().filter(|(_, fields)| !fields.is_empty());
+    plan.assumptions.extend(assumed.map(|((kind, name), fields)| PlanAssumption::Redacted {
+        object: format!("{kind} {name}"),
+        fields: fields.clone(),
+    }));
     if !files.is_empty() && !is_complete {
         plan.assumptions.push(PlanAssumption::OthersStay);
     }

@@ -21,12 +21,10 @@ use super::change::{PlanChange, set_effect};
 use super::controller::is_gate_off;
 use super::evidence::{has_listed_image, shown_drift};
 use super::scope::PlanScope;
-use super::stamped::{HashDrift, StampedObject, drifted};
+use super::stamped::{self, HashDrift, StampedObject, drifted};
 
 /// The text that `karpwarden collect` writes in place of a secret.
 const REDACTED: &str = "REDACTED";
-
-const USER_DATA: &str = "spec.userData";
 
 const NODE: Kind = Kind::of("", "v1", "Node");
 
@@ -34,29 +32,59 @@ const NODE: Kind = Kind::of("", "v1", "Node");
 pub(super) const REMOVED: &str =
     "the NodePool is removed: the node is drained at once, without budgets and without a replacement first";
 
-/// Drops the fields that only a redaction changes, and the objects without a change. Returns the names of the EC2NodeClasses whose
-/// user data is redacted.
-pub(super) fn without_redactions<'d>(changes: &mut Vec<PlanChange<'d>>) -> BTreeSet<&'d str> {
-    let mut redacted = BTreeSet::new();
-    for change in changes.iter_mut() {
-        let name = change.change.object().map(Object::name).unwrap_or_default();
-        let mut is_redacted = false;
-        change.change.fields.retain(|field| {
-            let (Some(old), Some(new)) = (text(field.old), text(field.new)) else { return true };
-            let own = field.path == USER_DATA && old.contains(REDACTED);
-            is_redacted |= own;
-            !(own && fits(old, new))
-        });
-        if is_redacted {
-            redacted.insert(name);
-            set_effect(&mut change.change);
+/// The fields with redacted values, by kind and name of their object.
+pub(super) type RedactedFields<'d> = BTreeMap<(&'d str, &'d str), Vec<String>>;
+
+/// Drops the fields that only a redaction changes, and the objects without a change. Returns the fields whose values are taken as
+/// unchanged.
+pub(super) fn without_redactions<'d>(
+    changes: &mut Vec<PlanChange<'d>>,
+    options: &HashOptions,
+) -> RedactedFields<'d> {
+    let mut redacted = RedactedFields::new();
+    for change in changes.iter_mut().map(|change| &mut change.change) {
+        let (Some(old), Some(new)) = (change.old, change.new) else { continue };
+        if !change.fields.iter().any(is_redacted) {
+            continue;
         }
+        let all = std::mem::take(&mut change.fields);
+        let (hidden, mut fields): (Vec<_>, Vec<_>) = all.into_iter().partition(is_redacted);
+        let keeps_hash = stamped::keeps_hash(old, new, options);
+        if keeps_hash == Some(false) && !fields.iter().any(is_hashed) {
+            // Only the redacted values can make the difference.
+            let changed = hidden.into_iter().filter(is_hashed);
+            fields.extend(changed.map(|field| FieldChange { effect: Effect::ReplacesAll, ..field }));
+        } else {
+            let (kept, edited): (Vec<_>, Vec<_>) = hidden.into_iter().partition(fits_original);
+            fields.extend(edited);
+            if keeps_hash.is_none() {
+                let paths = kept.into_iter().map(|field| field.path);
+                redacted.entry((old.kind(), old.name())).or_default().extend(paths);
+            }
+        }
+        change.fields = fields;
+        set_effect(change);
     }
     changes.retain(|change| {
         let is_decided = change.change.effect != Effect::Unknown;
         change.change.change != ObjectChangeKind::Changed || !change.change.fields.is_empty() || !is_decided
     });
     redacted
+}
+
+/// Whether the snapshot has a text with redacted parts, and the files another text.
+fn is_redacted(field: &FieldChange<'_>) -> bool {
+    text(field.old).is_some_and(|old| old.contains(REDACTED)) && text(field.new).is_some()
+}
+
+/// Whether the text of the files can be the original of a redacted text.
+fn fits_original(field: &FieldChange<'_>) -> bool {
+    text(field.old).zip(text(field.new)).is_some_and(|(old, new)| fits(old, new))
+}
+
+/// Whether a change of the field changes the hash of a NodePool.
+fn is_hashed(field: &FieldChange<'_>) -> bool {
+    field.reason == Some(DriftReason::NodePoolDrifted)
 }
 
 fn text(node: Option<Node<'_>>) -> Option<&str> {
@@ -92,8 +120,7 @@ pub(super) struct DecidedNode<'d> {
 pub(super) struct DriftFacts<'f, 'd> {
     pub(super) scope: &'f PlanScope<'d>,
     pub(super) changes: &'f [PlanChange<'d>],
-    /// The EC2NodeClasses whose user data is redacted.
-    pub(super) redacted: &'f BTreeSet<&'d str>,
+    pub(super) redacted: &'f RedactedFields<'d>,
     pub(super) hashes: &'f HashOptions,
     /// Whether the controller restarts with another release.
     pub(super) restarts: bool,
@@ -179,7 +206,7 @@ impl<'d> DriftFacts<'_, 'd> {
         let stamped = |old: &BTreeMap<&'d str, Object<'d>>, new: &BTreeMap<&'d str, Object<'d>>| {
             let all = new.iter().filter_map(|(name, after)| {
                 let before = *old.get(name)?;
-                let is_redacted = self.redacted.contains(name) && before.is(Kind::NODE_CLASS);
+                let is_redacted = self.redacted.contains_key(&(before.kind(), *name));
                 let one = StampedObject::new(before, *after, fields_of(*after), is_redacted, self.hashes)?;
                 Some((*name, one))
             });

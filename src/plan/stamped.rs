@@ -37,7 +37,7 @@ pub(super) struct StampedObject {
 }
 
 impl StampedObject {
-    /// An object before a change, and after it with the changed fields.
+    /// An object before a change, which may have redacted values, and after it with the changed fields.
     pub(super) fn new(
         before: Object<'_>,
         after: Object<'_>,
@@ -65,8 +65,9 @@ impl StampedObject {
         let mut stamped = Self { kind, version, annotated, changes, after: None };
         let (one, other) = (value(before, options), value(after, options));
         stamped.after = match kind {
-            _ if is_redacted || changes == HashDrift::Unknown => None,
+            _ if changes == HashDrift::Unknown => None,
             HashedKind::NodePool => other,
+            HashedKind::NodeClass if is_redacted => None,
             HashedKind::NodeClass => {
                 stamped.current().zip(one.zip(other)).map(|(now, (one, other))| now ^ one ^ other)
             }
@@ -111,6 +112,15 @@ impl StampedObject {
             HashDrift::Unknown => HashDrift::Unknown,
         }
     }
+}
+
+/// Whether a changed NodePool has the hash of the cluster's object; `None` if the two cannot be compared.
+pub(super) fn keeps_hash(before: Object<'_>, after: Object<'_>, options: &HashOptions) -> Option<bool> {
+    let stamped = StampedObject::new(before, after, &[], false, options)?;
+    if stamped.kind != HashedKind::NodePool {
+        return None;
+    }
+    Some(stamped.after? == stamped.current()?)
 }
 
 const fn yes_if(is_different: bool) -> HashDrift {

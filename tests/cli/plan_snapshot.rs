@@ -163,12 +163,43 @@ fn secrets_that_the_snapshot_leaves_out_are_no_change() {
     let answer = json_of(&folder, &["class.yaml"]);
     assert_eq!(reasons(&answer), []);
     assert!(
-        answer["assumptions"].to_string().contains("the secrets in the user data of EC2NodeClass default"),
+        answer["assumptions"]
+            .to_string()
+            .contains("leaves out of spec.userData of EC2NodeClass default do not change"),
         "{answer}"
     );
     folder.write("class.yaml", class().to_string().replace("echo secret", "printf secret").as_bytes());
     let answer = json_of(&folder, &["class.yaml"]);
     assert_eq!(reasons(&answer), [("default-1".to_owned(), "NodeClassDrift".to_owned(), false)]);
+}
+
+#[test]
+fn a_redacted_annotation_of_a_template_is_compared_by_the_hash() {
+    let annotated = |value: &str| {
+        let mut pool = pool("a");
+        pool["spec"]["template"]["metadata"]["annotations"] = json!({"example.com/owner": value});
+        pool
+    };
+    let folder = cluster(1);
+    folder.write("pool.yaml", annotated("team-a").to_string().as_bytes());
+    let hash = hash_of(&folder, "pool.yaml");
+    let mut items: Value = serde_json::from_str(&folder.read("snapshot/cluster.json")).unwrap();
+    for item in items["items"].as_array_mut().unwrap() {
+        if item["kind"] == "NodePool" {
+            item["spec"]["template"]["metadata"]["annotations"] = json!({"example.com/owner": "REDACTED"});
+        }
+        if item["kind"] == "NodePool" || item["kind"] == "NodeClaim" {
+            item["metadata"]["annotations"]["karpenter.sh/nodepool-hash"] = json!(hash);
+        }
+    }
+    folder.write("snapshot/cluster.json", items.to_string().as_bytes());
+    let same = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(reasons(&same), []);
+    assert!(same["verdict"].as_str().unwrap().starts_with("no node is replaced"), "{same}");
+    folder.write("pool.yaml", annotated("team-b").to_string().as_bytes());
+    let changed = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(reasons(&changed), [("default-1".to_owned(), "NodePoolDrifted".to_owned(), false)]);
+    assert_eq!(changed["changes"][0]["effect"], "replaces-all", "{changed}");
 }
 
 #[test]

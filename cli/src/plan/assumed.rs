@@ -12,7 +12,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         PlanAssumption::NoNodeClaims => "; `karpwarden collect` needs the right to list NodeClaims",
         PlanAssumption::OthersStay => " (`--complete`)",
         PlanAssumption::NodeStart(_) => " (`--node-start`)",
-        PlanAssumption::Redacted(_)
+        PlanAssumption::Redacted { .. }
         | PlanAssumption::EditAfterUpgrade
         | PlanAssumption::UnrecordedHash(_)
         | PlanAssumption::Forecast(_)

@@ -22,8 +22,9 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &L
     for evidence in finding.evidence.iter().flatten() {
         group = group.element(note("evidence", quoted(evidence, printer.options.width)));
     }
-    // A finding that the cluster reported has no place in a manifest.
-    if finding.position.offset.is_none() && !finding.name.is_empty() {
+    // A finding that the audit scanner reported has neither a place in a manifest nor occurrences, which name their objects.
+    let is_placed = finding.position.offset.is_some() || finding.seen.is_some();
+    if !is_placed && !finding.name.is_empty() {
         group = group.element(note("object", words::object(finding)));
     }
     if !finding.help.is_empty() {
