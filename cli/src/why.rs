@@ -73,8 +73,8 @@ pub(crate) fn run(why: &WhyArguments, color: Color) -> Result<Status, CommandErr
     }
     let namespace = why.namespace.clone().map_or_else(|| live.namespace(), Ok)?;
     let full = format!("{namespace}/{name}");
-    let pod = find_pod(&live, &namespace, name)?;
-    if pod.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty()) {
+    let found = find_pod(&live, &namespace, name)?;
+    if found.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty()) {
         return disrupted(&live, why, StorySubject::Pod(full), color);
     }
     let options = SimulateOptions {
@@ -89,7 +89,11 @@ pub(crate) fn run(why: &WhyArguments, color: Color) -> Result<Status, CommandErr
     let answer = simulate::answer(&options, &color)?;
     let pod = answer.pods.iter().find(|pod| pod.namespace == namespace && pod.name == name);
     let mut out = terminal::stdout(color);
-    output::unless_closed(write(&mut out, &full, pod, &answer).and_then(|()| out.flush()))?;
+    let written = match pod {
+        Some(pod) => write(&mut out, &full, pod, &answer, other_scheduler(&found)),
+        None => writeln!(out, "pod/{} needs no node: {}", printable(&full), ending(&found)),
+    };
+    output::unless_closed(written.and_then(|()| out.flush()))?;
     Ok(match pod.map(|pod| pod.placed) {
         Some(Placed::No | Placed::Ignored) => Status::Findings,
         Some(Placed::Untried) => Status::Unreadable,
@@ -144,20 +148,31 @@ fn find_pod(live: &LiveCluster, namespace: &str, name: &str) -> Result<Value, Co
     Err(CommandError::Usage(format!("there is no pod `{name}` in the namespace `{namespace}`{hint}")))
 }
 
+/// Why the simulation has no answer about a pod without a node.
+fn ending(pod: &Value) -> String {
+    let phase = pod.pointer("/status/phase").and_then(Value::as_str).unwrap_or_default();
+    match phase {
+        _ if pod.pointer("/metadata/deletionTimestamp").is_some() => "it is being deleted".to_owned(),
+        "Succeeded" | "Failed" => format!("it has ended, and its phase is `{phase}`"),
+        _ => "Karpenter does not look at it".to_owned(),
+    }
+}
+
+/// The scheduler of a pod, if it is not kube-scheduler.
+fn other_scheduler(pod: &Value) -> Option<&str> {
+    let name = pod.pointer("/spec/schedulerName")?.as_str()?;
+    (!matches!(name, "" | "default-scheduler")).then_some(name)
+}
+
 /// Writes where a pending pod would go, or why it goes nowhere.
 fn write(
     out: &mut dyn Write,
     name: &str,
-    pod: Option<&PlacedPod>,
+    pod: &PlacedPod,
     answer: &SimulationAnswer,
+    other_scheduler: Option<&str>,
 ) -> io::Result<()> {
     let name = printable(name);
-    let Some(pod) = pod else {
-        return writeln!(
-            out,
-            "pod/{name} has no node, and needs none: it has ended or is ending, or no scheduler places it"
-        );
-    };
     match pod.placed {
         Placed::New => {
             let node = pod.node_claim.and_then(|index| answer.node_claims.get(index));
@@ -178,8 +193,9 @@ fn write(
         Placed::Existing => {
             writeln!(
                 out,
-                "pod/{name} fits the node {}, and kube-scheduler can bind it there",
-                printable(&pod.node)
+                "pod/{name} fits the node {}, and {} can bind it there",
+                printable(&pod.node),
+                printable(other_scheduler.unwrap_or("kube-scheduler"))
             )?;
         }
         Placed::Ignored => {
@@ -192,6 +208,8 @@ fn write(
                     printable(&field.message),
                     printable(&field.remedy)
                 )?;
+            } else {
+                writeln!(out, "  {}", printable(&pod.message))?;
             }
         }
         Placed::Untried => {
@@ -209,6 +227,14 @@ fn write(
                 }
             }
         }
+    }
+    // `FailedToSchedule` in pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
+    if let Some(scheduler) = other_scheduler {
+        writeln!(
+            out,
+            "the scheduler `{}` places this pod; Karpenter launches a node once its condition PodScheduled has the reason Unschedulable",
+            printable(scheduler)
+        )?;
     }
     for assumption in &answer.assumptions {
         writeln!(out, "assumed: {}", printable(assumption))?;

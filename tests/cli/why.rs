@@ -78,6 +78,27 @@ fn says_why_a_pod_goes_nowhere() {
 }
 
 #[test]
+fn says_why_a_pod_without_a_node_needs_none_and_who_places_it() {
+    let ended = |name: &str, phase: &str| {
+        let mut pod = pending(name, &json!({}));
+        pod["status"] = json!({"phase": phase});
+        pod
+    };
+    let mut leaving = pending("leaving", &json!({}));
+    leaving["metadata"]["deletionTimestamp"] = json!(AT);
+    let other = pending("batch", &json!({"schedulerName": "volcano"}));
+    let folder = served(&[ended("done", "Succeeded"), leaving, other]);
+    let said = |name: &str| why(&folder, &[&format!("pod/{name}"), "-n", "shop"]).stdout;
+    assert_eq!(said("done"), "pod/shop/done needs no node: it has ended, and its phase is `Succeeded`\n");
+    assert_eq!(said("leaving"), "pod/shop/leaving needs no node: it is being deleted\n");
+    let batch = said("batch");
+    assert!(
+        batch.contains("\nthe scheduler `volcano` places this pod; Karpenter launches a node once"),
+        "{batch}"
+    );
+}
+
+#[test]
 fn takes_the_namespace_of_the_context() {
     let folder = served(&[pending("new", &json!({}))]);
     let run = why(&folder, &["pod/new"]);

@@ -6,8 +6,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use karpwarden::manifest::FileKind;
 use karpwarden::rule::finding::CaughtBy;
-use karpwarden::{Cluster, Document, File, Object, READ_OPTIONS, Settings, Severity};
+use karpwarden::symptoms::Reading;
+use karpwarden::{
+    Cluster, Document, File, Limits, Object, READ_OPTIONS, REGISTRY_WITH_SYMPTOMS, Settings, Severity,
+};
 use karpwarden_generate::home;
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
@@ -148,4 +152,40 @@ fn examples_can_be_applied_unless_they_say_who_refuses_them() {
         }
     }
     assert!(bad >= 6, "{bad}");
+}
+
+/// A report of the audit scanner with a rejection.
+fn audit_report(object: Object<'_>, message: &str) -> Value {
+    json!({"apiVersion": "openreports.io/v1alpha1", "kind": "ClusterReport", "metadata": {"name": "report"},
+        "scope": {"apiVersion": object.api_version(), "kind": object.kind(), "namespace": object.namespace(), "name": object.name()},
+        "results": [{"source": "kubewarden", "policy": "clusterwide-karpenter", "result": "fail", "message": message}]})
+}
+
+#[test]
+fn audit_reports_of_the_rejections_name_the_rules_of_the_rejections() {
+    let mut count = 0;
+    for (name, _, file) in manifests(&home::path("examples")) {
+        let objects: Vec<_> =
+            objects(&file).into_iter().filter(|object| object.kind() != "Namespace").collect();
+        let answers = answers(&file, &json!({"announceErrors": false}));
+        for (object, answer) in objects.into_iter().zip(answers) {
+            if answer["accepted"] == true {
+                continue;
+            }
+            let message = answer["message"].as_str().unwrap();
+            let mut reading = Reading::new(&REGISTRY_WITH_SYMPTOMS, Settings::default(), Limits::DEFAULT);
+            reading.file("reports.json", FileKind::Unknown);
+            reading.feed(audit_report(object, message).to_string().as_bytes());
+            let findings = reading.finish().report.findings;
+            let read: BTreeSet<&str> = findings.iter().map(|finding| finding.rule).collect();
+            let explained: BTreeSet<&str> = message
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("explain: karpwarden explain "))
+                .collect();
+            assert!(!explained.is_empty(), "{name}: {message}");
+            assert_eq!(read, explained, "{name}: {message}");
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "{count}");
 }

@@ -11,6 +11,7 @@ use hyper::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -150,11 +151,18 @@ enum Route {
     Refused(StatusCode),
 }
 
+/// Port of an address that names none.
+const HTTP_PORT: u16 = 80;
+
 /// Another name in `Host` is the name of another site that leads here (DNS rebinding).
 fn route(request: &Request<()>, port: u16, secret: &str) -> Route {
-    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if !host.is_some_and(|host| hosts.iter().any(|known| known == host)) {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+    let is_own = |host: &Authority| {
+        let is_loopback =
+            ["127.0.0.1", "localhost"].iter().any(|name| host.host().eq_ignore_ascii_case(name));
+        is_loopback && host.port_u16().unwrap_or(HTTP_PORT) == port
+    };
+    if !host.as_ref().is_some_and(is_own) {
         return Route::Refused(StatusCode::FORBIDDEN);
     }
     let path = request.uri().path().strip_prefix('/').and_then(|path| path.split_once('/'));
@@ -213,6 +221,10 @@ mod tests {
         assert_eq!(routed("GET", "127.0.0.1:8080", "/secret/"), Route::Page);
         assert_eq!(routed("HEAD", "localhost:8080", "/secret/?a=b"), Route::Page);
         assert_eq!(routed("GET", "127.0.0.1:8080", "/secret/mark"), Route::Mark);
+        assert_eq!(routed("GET", "LocalHost:8080", "/secret/"), Route::Page);
+        // Browsers leave the port of HTTP out.
+        let request = Request::builder().uri("/secret/").header(HOST, "localhost").body(()).unwrap();
+        assert_eq!(route(&request, 80, "secret"), Route::Page);
     }
 
     #[test]

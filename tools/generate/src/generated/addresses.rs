@@ -18,6 +18,9 @@ const RECORD: &str = "packaging/addresses.json";
 /// Files that keep what they name: the source of the addresses, the record, and what past releases were.
 const KEPT: [&str; 4] = ["Cargo.toml", "Cargo.lock", "CHANGELOG.md", RECORD];
 
+/// What a line about a version of something else contains: the schema of winget's manifests, and what the test of the packages installs.
+const OTHERS: [&str; 3] = ["ManifestVersion:", "winget-manifest.", "maturin=="];
+
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Addresses {
     version: String,
@@ -118,7 +121,7 @@ impl<'a> Replacement<'a> {
             });
             let has_version =
                 is_of_release || self.addresses.is_match(line) || line.trim_start().starts_with("rev: v");
-            if !has_version {
+            if !has_version || OTHERS.iter().any(|other| line.contains(other)) {
                 return named.into_owned();
             }
             self.version.replace_all(&named, format!("${{1}}{}", self.new_version)).into_owned()
@@ -162,6 +165,7 @@ mod tests {
             ("a", "  rev: v1.0.0\n", "  rev: v1.2.0\n"),
             ("a", "karpenter: v1.0.0\n", "karpenter: v1.0.0\n"),
             ("packaging/a", "version: 1.0.0\nother: 21.0.0\n", "version: 1.2.0\nother: 21.0.0\n"),
+            ("packaging/a", "ManifestVersion: 1.0.0\n", "ManifestVersion: 1.0.0\n"),
         ] {
             assert_eq!(replacement.apply(path, text), expected);
         }
