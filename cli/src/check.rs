@@ -18,7 +18,9 @@ use super::config::{self, Config};
 use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, charts, pinning};
+use super::input::{
+    self, BaseFolder, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, charts, pinning,
+};
 use super::messages::Messages;
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
@@ -31,12 +33,12 @@ use super::{bounds, log_hint, render_charts, terminal, unused, upgrade_start};
 pub(crate) struct PrintedCheck {
     pub(crate) status: Status,
     /// The files that were read, also those beside the inputs.
-    pub(crate) read: Vec<PathBuf>,
+    pub(crate) read: BTreeSet<PathBuf>,
 }
 
 impl From<Status> for PrintedCheck {
     fn from(status: Status) -> Self {
-        Self { status, read: Vec::new() }
+        Self { status, read: BTreeSet::new() }
     }
 }
 
@@ -108,6 +110,14 @@ pub(crate) fn inputs(
 
 /// Reads the input and checks it. Prints nothing, applies no fix and writes no file.
 pub(crate) fn report(options: &CheckOptions, messages: &dyn Messages) -> Result<Report, CommandError> {
+    report_with_files(options, messages).map(|(report, _)| report)
+}
+
+/// The report, and the files that were read for it.
+pub(crate) fn report_with_files(
+    options: &CheckOptions,
+    messages: &dyn Messages,
+) -> Result<(Report, BTreeSet<PathBuf>), CommandError> {
     let (config, excluded, _) = prepared(options, messages)?;
     let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Manifests);
     input::refuse_excess(&options.input, &clusters)?;
@@ -119,6 +129,12 @@ pub(crate) fn report(options: &CheckOptions, messages: &dyn Messages) -> Result<
     let color = Color::Never;
     let run = CheckRun { options, color, config: &config, baseline: None, unread: &unread, remarks: &[] };
     on_all_cores(|| run.report_of(&clusters))?
+}
+
+/// The paths of the files of clusters.
+fn paths_of(clusters: &[Cluster], base: &BaseFolder) -> BTreeSet<PathBuf> {
+    let files = clusters.iter().flat_map(|cluster| &cluster.files);
+    files.map(|file| base.path(Path::new(file.source.name()))).collect()
 }
 
 /// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.
@@ -181,8 +197,7 @@ impl CheckRun<'_> {
         }
         let config = started.as_ref().unwrap_or(self.config);
         let run = CheckRun { remarks: &remarks, config, ..*self };
-        let files = clusters.iter().flat_map(|cluster| &cluster.files);
-        let read = files.map(|file| config.base.path(Path::new(file.source.name()))).collect();
+        let read = paths_of(&clusters, &config.base);
         let status = run.check_clusters(clusters, &origins, progress)?;
         Ok(PrintedCheck { status, read })
     }
@@ -194,7 +209,7 @@ impl CheckRun<'_> {
         self.options.upgrade_to.map(with_start).transpose()
     }
 
-    fn report_of(&self, inputs: &[ClusterInputs]) -> Result<Report, CommandError> {
+    fn report_of(&self, inputs: &[ClusterInputs]) -> Result<(Report, BTreeSet<PathBuf>), CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, true);
         let (clusters, _, remarks) = self.load(inputs, &progress);
         self.options.input.refuse_overdraft()?;
@@ -203,7 +218,7 @@ impl CheckRun<'_> {
         let (mut report, _) = CheckRun { remarks: &remarks, config, ..*self }.checked(&clusters);
         report.notes.extend(log_hint::notes(&clusters));
         report.truncate(self.options.report.max_findings);
-        Ok(report)
+        Ok((report, paths_of(&clusters, &config.base)))
     }
 
     fn check_clusters(

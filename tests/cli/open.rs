@@ -97,6 +97,25 @@ fn serves_the_current_page_to_this_computer_alone() {
 }
 
 #[test]
+fn the_base_of_an_overlay_belongs_to_the_page() {
+    let overlay = "kind: Kustomization\nresources: [../../base]\n";
+    let base = "kind: Kustomization\nresources: [class.yaml]\n";
+    let folder = Folder::with(&[
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        ("overlays/prod/kustomization.yaml", overlay),
+        ("base/kustomization.yaml", base),
+        ("base/class.yaml", GOOD),
+    ]);
+    let server = Server::start(&folder, &["overlays/prod"]);
+    let mark = server.get("mark");
+    assert!(server.get("").contains(&format!(r#""mark":"{mark}""#)));
+    folder.write("base/class.yaml", BAD.as_bytes());
+    let changed = server.get("mark");
+    assert_ne!(changed, mark);
+    assert!(server.get("").contains(&format!(r#""mark":"{changed}""#)));
+}
+
+#[test]
 fn does_not_start_without_an_input() {
     let folder = Folder::with(&[("in/.hidden", "")]);
     assert_eq!(folder.run(&["open", "in"]).status, 3);

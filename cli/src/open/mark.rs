@@ -1,8 +1,9 @@
 //! Mark of an input, which changes when a file of the input changes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config;
 use crate::error::CommandError;
@@ -10,14 +11,15 @@ use crate::input::{self, Wanted};
 use crate::messages::CollectedMessages;
 use crate::report::PageOptions;
 
-/// The mark of the files of an input and of the config file: their paths, sizes and times.
-pub(super) fn mark(options: &PageOptions) -> Result<String, CommandError> {
+/// The mark of the files of an input, of the config file, and of further files: their paths, sizes and times.
+pub(super) fn mark(options: &PageOptions, further: &BTreeSet<PathBuf>) -> Result<String, CommandError> {
     let messages = CollectedMessages::default();
     let config = config::read(&options.settings, &options.input, &messages)?;
     let excluded = config.excluded(&options.input, &messages)?;
     let mut hasher = DefaultHasher::new();
     let files = [config.path.as_deref(), options.prices.as_deref()];
     files.into_iter().flatten().for_each(|path| add(path, &mut hasher));
+    further.iter().for_each(|path| add(path, &mut hasher));
     for wanted in [Wanted::Manifests, Wanted::Texts] {
         for cluster in input::by_cluster(&options.input, &config, None, &excluded, wanted) {
             let paths = cluster.inputs.iter().filter_map(input::InputFile::path);

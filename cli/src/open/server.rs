@@ -1,8 +1,10 @@
 //! The server: two addresses below a secret, for one page.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -22,7 +24,7 @@ use super::mark::mark;
 use crate::error::CommandError;
 use crate::form::Color;
 use crate::messages::{DistinctMessages, Messages as _};
-use crate::report::{self, PageOptions, WrittenPage};
+use crate::report::{self, PageOptions};
 use crate::status::Status;
 
 /// Bytes of the secret in the address. No other page and no other user of the computer can guess it.
@@ -47,6 +49,8 @@ pub(super) struct PageServer {
 struct ServedPage {
     mark: String,
     html: Bytes,
+    /// The files whose text the page is about. Some are not in the input, such as the base of an overlay.
+    read: BTreeSet<PathBuf>,
 }
 
 impl PageServer {
@@ -55,7 +59,7 @@ impl PageServer {
         let mut secret = [0; SECRET];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
         let secret = format!("{:032x}", u128::from_ne_bytes(secret));
-        let last = Mutex::new(computed(&options, mark(&options)?, color)?);
+        let last = Mutex::new(computed(&options, BTreeSet::new(), color)?);
         Ok(Self { options, port, secret, color, last })
     }
 
@@ -71,29 +75,49 @@ impl PageServer {
 
     /// The page of the current input. An error becomes a page, so that the browser shows it and waits for a change.
     fn page(&self) -> Bytes {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mark = mark(&self.options);
+        let mut last = self.last();
+        let mark = mark(&self.options, &last.read);
         if mark.as_ref().is_ok_and(|mark| *mark == last.mark) {
             return last.html.clone();
         }
         let known = mark.as_ref().map(String::clone).unwrap_or_default();
-        let page = mark.and_then(|mark| computed(&self.options, mark, self.color));
-        let page = page.or_else(|error| {
+        let page = computed(&self.options, last.read.clone(), self.color).or_else(|error| {
             self.color.error(&error.to_string());
             let html = report::without_answers(&self.options, &error.to_string(), &known)?;
-            Ok::<_, io::Error>(ServedPage { mark: known, html: html.into() })
+            Ok::<_, io::Error>(ServedPage { mark: known, html: html.into(), read: last.read.clone() })
         });
         if let Ok(page) = page {
             *last = page;
         }
         last.html.clone()
     }
+
+    /// The mark of the current input.
+    fn mark(&self) -> Result<String, CommandError> {
+        mark(&self.options, &self.last().read)
+    }
+
+    fn last(&self) -> MutexGuard<'_, ServedPage> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn computed(options: &PageOptions, mark: String, color: Color) -> Result<ServedPage, CommandError> {
+/// Computes a page. `read` has the files of the page before. If this page reads others, it is computed again, because a mark has to be older
+/// than the text of all files.
+fn computed(
+    options: &PageOptions,
+    mut read: BTreeSet<PathBuf>,
+    color: Color,
+) -> Result<ServedPage, CommandError> {
     let messages = DistinctMessages::new(&color, false);
-    let WrittenPage { html, .. } = report::write(options, Some(&mark), &messages)?;
-    Ok(ServedPage { mark, html: html.into() })
+    loop {
+        let mark = mark(options, &read)?;
+        let page = report::write(options, Some(&mark), &messages)?;
+        if page.read.is_subset(&read) {
+            return Ok(ServedPage { mark, html: page.html.into(), read });
+        }
+        read = page.read;
+    }
 }
 
 /// Answers until the process ends.
@@ -131,7 +155,7 @@ async fn answered(
             )
         }
         Route::Mark => {
-            let mark = tokio::task::spawn_blocking(move || mark(&server.options)).await;
+            let mark = tokio::task::spawn_blocking(move || server.mark()).await;
             match mark {
                 Ok(Ok(mark)) => ok("text/plain; charset=utf-8", mark.into()),
                 _ => refusal(StatusCode::INTERNAL_SERVER_ERROR),

@@ -58,12 +58,14 @@ pub(crate) struct PageOptions {
 pub(crate) struct WrittenPage {
     pub(crate) html: String,
     pub(crate) status: Status,
+    /// The files that the check has read. Some are not in the input, such as the base of an overlay.
+    pub(crate) read: BTreeSet<PathBuf>,
 }
 
 pub(crate) fn run(arguments: PageArguments, color: Color) -> Result<Status, CommandError> {
     let PageArguments { page, output, quiet } = arguments;
     let options = PageOptions { file: output, ..page.try_into()? };
-    let WrittenPage { html, status } = write(&options, None, &DistinctMessages::new(&color, quiet))?;
+    let WrittenPage { html, status, .. } = write(&options, None, &DistinctMessages::new(&color, quiet))?;
     let (mut out, _) = output::open(options.file.as_deref(), Stream::Stdout, Escaping::Json, color)?;
     output::unless_closed(out.write_all(html.as_bytes()).and_then(|()| out.finish()))?;
     if !quiet {
@@ -91,7 +93,8 @@ pub(crate) fn write(
     one_cluster::report_unreadable(&cluster.files, messages);
     let mut absent = Vec::new();
     let mut part = Parts { absent: &mut absent, has_prices: options.prices.is_some() };
-    let checked = part.of(PagePart::Findings, check::report(&options.check(), messages))?;
+    let checked = part.of(PagePart::Findings, check::report_with_files(&options.check(), messages))?;
+    let (checked, read) = checked.map_or((None, BTreeSet::new()), |(report, read)| (Some(report), read));
     let diagnosed = part.of(PagePart::Symptoms, diagnose::report(&options.diagnose(), messages))?;
     if checked.is_none() && diagnosed.is_none() {
         let text = "nothing to report: name files or folders with manifests, objects or logs";
@@ -124,7 +127,7 @@ pub(crate) fn write(
         absent,
     };
     secrets::redact(&mut data, &cluster.files);
-    Ok(WrittenPage { html: page::html(&data)?, status })
+    Ok(WrittenPage { html: page::html(&data)?, status, read })
 }
 
 /// A page without answers, which says why.
