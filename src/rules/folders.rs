@@ -18,6 +18,7 @@ pub(crate) fn is_beside(one: Node<'_>, other: Node<'_>) -> bool {
     folder(one) == folder(other)
 }
 
-fn folder(node: Node<'_>) -> &str {
+/// The folder of the file with a node.
+pub(crate) fn folder(node: Node<'_>) -> &str {
     node.source().name().rsplit_once('/').map_or("", |(folder, _)| folder)
 }

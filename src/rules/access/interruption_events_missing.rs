@@ -1,7 +1,10 @@
+use std::collections::BTreeMap;
+
 use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::event_rule::EventRule;
 use objects::iam_policy::Truth;
 use objects::interruption_queue::CreatedQueue;
@@ -12,7 +15,7 @@ use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::access::interruption_queue_unset::FirstSpotPool;
-use crate::rules::folders::is_beside;
+use crate::rules::folders::folder;
 
 rule! {
     /// ## What it does
@@ -112,34 +115,33 @@ const EVENTS: [Event; 3] = [
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(queue) = CreatedQueue::of(object).filter(|queue| queue.is_for_karpenter()) else { return };
     let rules = context.inventory.index::<EventRules>();
-    let may_send = |rule: &&EventRule<'d>| sends_to(**rule, queue, object) != Truth::No;
-    let rules: Vec<&EventRule<'d>> = rules.iter().filter(may_send).collect();
+    let own = rules.with_target(queue, object.name());
     // A rule whose target is not known may be for another queue.
-    if !rules.iter().any(|rule| sends_to(**rule, queue, object) == Truth::Yes) {
+    if own.is_empty() {
         return;
     }
+    let all: Vec<&SentEvents<'d>> = own.into_iter().chain([&rules.unknown]).collect();
     let has_pools = context.inventory.count(Kind::NODE_POOL.group, Kind::NODE_POOL.name) > 0;
     let has_spot = !has_pools || context.inventory.index::<FirstSpotPool>().is_some();
-    let is_missing = |event: &&Event| {
-        (event.detail_type != SPOT || has_spot)
-            && rules.iter().all(|rule| rule.sends(event.source, event.detail_type) == Truth::No)
+    let is_missing = |(index, event): &(usize, &Event)| {
+        (event.detail_type != SPOT || has_spot) && !all.iter().any(|sent| sent.may_be_sent[*index])
     };
-    let missing: Vec<&Event> = EVENTS.iter().filter(is_missing).collect();
-    let Some(severity) = missing.iter().map(|event| event.severity).min() else { return };
-    let names: Vec<String> = missing.iter().map(|event| format!("`{}`", event.detail_type)).collect();
+    let missing: Vec<(usize, &Event)> = EVENTS.iter().enumerate().filter(is_missing).collect();
+    let Some(severity) = missing.iter().map(|(_, event)| event.severity).min() else { return };
+    let names: Vec<String> = missing.iter().map(|(_, event)| format!("`{}`", event.detail_type)).collect();
     let message = format!(
         "no rule of EventBridge sends {} to this queue, so Karpenter does not act on such an event",
         names.join(" or ")
     );
     let patterns: Vec<String> = missing
         .iter()
-        .map(|event| format!("`{}` of the source `{}`", event.detail_type, event.source))
+        .map(|(_, event)| format!("`{}` of the source `{}`", event.detail_type, event.source))
         .collect();
     let finding = Finding::at(&RULE, queue.name().unwrap_or(queue.node()), message)
         .severity(severity)
         .help(format!("add a rule with the queue as its target for {}", patterns.join(" and ")));
-    let wrong = missing.iter().find_map(|event| {
-        let source = rules.iter().find_map(|rule| rule.other_source(event.source, event.detail_type))?;
+    let wrong = missing.iter().find_map(|(index, event)| {
+        let source = all.iter().find_map(|sent| sent.other_source[*index])?;
         Some((source, event))
     });
     findings.push(match wrong {
@@ -154,41 +156,88 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     });
 }
 
-/// Whether a rule has a queue as a target.
-fn sends_to(rule: EventRule<'_>, queue: CreatedQueue<'_>, object: Object<'_>) -> Truth {
-    let is_same_template = core::ptr::eq(rule.node().tree(), queue.node().tree());
-    let references =
-        [format!("${{{}.Arn}}", object.name()), format!("${{aws_sqs_queue.{}.arn}}", object.name())];
-    let instance = format!("${{aws_sqs_queue.{}[", object.name());
-    Truth::any(rule.targets().into_iter().map(|target| {
-        let is_reference =
-            references.contains(&target) || (target.starts_with(&instance) && target.ends_with("].arn}"));
-        if is_reference && (is_same_template || is_beside(rule.node(), queue.node())) {
-            Truth::Yes
-        } else if target.contains(":sns:") || target.contains(":lambda:") || is_other_resource(&target) {
-            Truth::No
-        } else if has_placeholder(&target) {
-            Truth::Maybe
-        } else {
-            Truth::from(queue.name_text().is_some_and(|name| target.ends_with(&format!(":{name}"))))
-        }
-    }))
+/// What some rules send, for each of [`EVENTS`].
+#[derive(Debug, Default)]
+struct SentEvents<'d> {
+    /// Whether a rule sends the event, or may.
+    may_be_sent: [bool; EVENTS.len()],
+    /// The source in the pattern of a rule for the type of the event, but for another source.
+    other_source: [Option<Node<'d>>; EVENTS.len()],
 }
 
-/// Whether a target is a reference to a resource of another type or to another queue.
+impl<'d> SentEvents<'d> {
+    fn add(&mut self, rule: EventRule<'d>) {
+        for ((event, may_be_sent), other) in
+            EVENTS.iter().zip(&mut self.may_be_sent).zip(&mut self.other_source)
+        {
+            *may_be_sent |= rule.sends(event.source, event.detail_type) != Truth::No;
+            *other = other.or_else(|| rule.other_source(event.source, event.detail_type));
+        }
+    }
+}
+
+/// The rules of `EventBridge` in the input, by their targets.
+#[derive(Debug, Default)]
+struct EventRules<'d> {
+    /// By folder and name of the resource to which a target refers.
+    by_reference: BTreeMap<(&'d str, String), SentEvents<'d>>,
+    /// By the last part of the ARN of a target.
+    by_name: BTreeMap<String, SentEvents<'d>>,
+    /// Rules with a target that may be any queue.
+    unknown: SentEvents<'d>,
+}
+
+impl<'d> EventRules<'d> {
+    fn add(&mut self, rule: EventRule<'d>) {
+        for target in rule.targets() {
+            if let Some(name) = resource(&target) {
+                self.by_reference.entry((folder(rule.node()), name.to_owned())).or_default().add(rule);
+            }
+            if target.contains(":sns:") || target.contains(":lambda:") || is_other_resource(&target) {
+                continue;
+            }
+            if has_placeholder(&target) {
+                self.unknown.add(rule);
+            } else if let Some((_, name)) = target.rsplit_once(':') {
+                self.by_name.entry(name.to_owned()).or_default().add(rule);
+            }
+        }
+    }
+
+    /// The rules that certainly have a queue as a target.
+    fn with_target(&self, queue: CreatedQueue<'d>, resource: &str) -> Vec<&SentEvents<'d>> {
+        let referring = self.by_reference.get(&(folder(queue.node()), resource.to_owned()));
+        let naming = queue.name_text().and_then(|name| self.by_name.get(&name));
+        referring.into_iter().chain(naming).collect()
+    }
+}
+
+/// The name of the resource to which a target refers, such as `${Queue.Arn}`, `${aws_sqs_queue.queue.arn}` or `${aws_sqs_queue.queue[0].arn}`.
+fn resource(target: &str) -> Option<&str> {
+    let inner = target.strip_prefix("${")?.strip_suffix('}')?;
+    if let Some(name) = inner.strip_suffix(".Arn") {
+        return Some(name);
+    }
+    let name = inner.strip_prefix("aws_sqs_queue.")?.strip_suffix(".arn")?;
+    match name.split_once('[') {
+        Some((name, index)) => index.ends_with(']').then_some(name),
+        None => Some(name),
+    }
+}
+
+/// Whether a target is a reference to a resource of another type, or to a queue by its name.
 fn is_other_resource(target: &str) -> bool {
     let inner = target.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
     inner.starts_with("aws_") && !inner.contains('[')
 }
 
-/// The rules of `EventBridge` in the input.
-struct EventRules;
+impl Index for EventRules<'static> {
+    type Value<'d> = EventRules<'d>;
 
-impl Index for EventRules {
-    type Value<'d> = Vec<EventRule<'d>>;
-
-    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<EventRule<'d>> {
-        inventory.own().iter().copied().filter_map(EventRule::of).collect()
+    fn compute<'d>(inventory: &Inventory<'d>) -> EventRules<'d> {
+        let mut rules = EventRules::default();
+        inventory.own().iter().copied().filter_map(EventRule::of).for_each(|rule| rules.add(rule));
+        rules
     }
 }
 

@@ -1,3 +1,7 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
@@ -10,7 +14,7 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
-use crate::rules::folders::is_beside;
+use crate::rules::folders::folder;
 use crate::rules::indexes::KarpenterModules;
 use crate::rules::names::is_certainly_other;
 
@@ -77,6 +81,7 @@ rule! {
 }
 
 /// Name of a queue that the input creates.
+#[derive(Debug)]
 struct NamedQueue<'d> {
     /// The name; empty if AWS chooses it.
     name: String,
@@ -84,6 +89,78 @@ struct NamedQueue<'d> {
     is_for_karpenter: bool,
     /// The reference with which a configuration gets the name from the module.
     reference: Option<String>,
+}
+
+/// Queues, each name once.
+#[derive(Debug, Default)]
+struct NamedQueues<'d> {
+    queues: Vec<NamedQueue<'d>>,
+    names: BTreeSet<(String, bool)>,
+}
+
+impl<'d> NamedQueues<'d> {
+    fn add(&mut self, queue: NamedQueue<'d>) {
+        if self.names.insert((queue.name.clone(), queue.is_for_karpenter)) {
+            self.queues.push(queue);
+        }
+    }
+}
+
+/// The queues that the input creates.
+#[derive(Debug, Default)]
+struct Queues<'d> {
+    /// Of modules, by the name of their cluster, if it is known.
+    by_cluster: BTreeMap<&'d str, NamedQueues<'d>>,
+    /// Of modules whose cluster is not known, and of resources, by folder.
+    by_folder: BTreeMap<&'d str, NamedQueues<'d>>,
+    /// Of modules whose cluster is known, by folder.
+    known_by_folder: BTreeMap<&'d str, NamedQueues<'d>>,
+}
+
+impl<'d> Queues<'d> {
+    /// The queues that may be meant by a controller: of modules for the same cluster, and what is in the same folder. With an unknown cluster,
+    /// every module in the folder may be for it.
+    fn meant(&self, node: Node<'d>, cluster: Option<&str>) -> impl Iterator<Item = &NamedQueue<'d>> + Clone {
+        let folder = folder(node);
+        let of_modules = match cluster.filter(|name| !has_placeholder(name)) {
+            Some(cluster) => self.by_cluster.get(cluster),
+            None => self.known_by_folder.get(folder),
+        };
+        of_modules.into_iter().chain(self.by_folder.get(folder)).flat_map(|named| &named.queues)
+    }
+}
+
+impl Index for Queues<'static> {
+    type Value<'d> = Queues<'d>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Queues<'d> {
+        let mut queues = Queues::default();
+        for module in inventory.index::<KarpenterModules>() {
+            let Some(queue) = module.queue() else { continue };
+            let named = || NamedQueue {
+                name: queue.text.clone(),
+                node: queue.node,
+                is_for_karpenter: true,
+                reference: Some(module.queue_reference()),
+            };
+            let own = folder(module.object().root());
+            let cluster = module.cluster_name().and_then(Node::as_str);
+            if let Some(cluster) = cluster.filter(|name| !has_placeholder(name)) {
+                queues.by_cluster.entry(cluster).or_default().add(named());
+                queues.known_by_folder.entry(own).or_default().add(named());
+            } else {
+                queues.by_folder.entry(own).or_default().add(named());
+            }
+        }
+        for queue in inventory.own().iter().copied().filter_map(CreatedQueue::of) {
+            let name = queue.name_text().unwrap_or_default();
+            let node = queue.name().unwrap_or(queue.node());
+            let is_for_karpenter = queue.is_for_karpenter() && !name.is_empty();
+            let named = NamedQueue { name, node, is_for_karpenter, reference: None };
+            queues.by_folder.entry(folder(queue.node())).or_default().add(named);
+        }
+        queues
+    }
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
@@ -100,8 +177,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     let in_values = values.and_then(ChartValues::cluster_name).and_then(Node::as_str);
     let cluster = controller.as_ref().and_then(|one| Some(one.setting(CLUSTER_NAME).text()?.0)).or(in_values);
-    let queues = queues(node, cluster, context);
-    let Some(expected) = queues.iter().find(|queue| queue.is_for_karpenter) else { return };
+    let mut queues = context.inventory.index::<Queues>().meant(node, cluster);
+    let Some(expected) = queues.clone().find(|queue| queue.is_for_karpenter) else { return };
     let is_other = |queue: &NamedQueue<'_>| {
         if queue.is_for_karpenter {
             is_certainly_other(name, &queue.name)
@@ -109,7 +186,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             queue.name != name && !has_placeholder(&queue.name)
         }
     };
-    if !queues.iter().all(is_other) {
+    if !queues.all(is_other) {
         return;
     }
     let message = format!(
@@ -122,35 +199,6 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         reference.map(|text| format!("; in Terraform, refer to what creates the queue: `{text}`"));
     let finding = finding.help(format!("write `{}`{}", expected.name, reference.unwrap_or_default()));
     findings.push(finding.related(Place::value(expected.node), "the name of the queue comes from here"));
-}
-
-/// The queues that may be meant: of modules for the same cluster, and of resources in the same folder.
-fn queues<'d>(node: Node<'d>, cluster: Option<&str>, context: &Context<'_, 'd>) -> Vec<NamedQueue<'d>> {
-    let known = |name: &str| !has_placeholder(name);
-    let mut queues = Vec::new();
-    for module in context.inventory.index::<KarpenterModules>() {
-        let own = module.cluster_name().and_then(Node::as_str);
-        let is_same = match (cluster.filter(|name| known(name)), own.filter(|name| known(name))) {
-            (Some(one), Some(other)) => one == other,
-            _ => is_beside(node, module.object().root()),
-        };
-        let queue = module.queue().filter(|_| is_same);
-        queues.extend(queue.map(|queue| NamedQueue {
-            name: queue.text,
-            node: queue.node,
-            is_for_karpenter: true,
-            reference: Some(module.queue_reference()),
-        }));
-    }
-    let all = context.inventory.own().iter().copied().filter_map(CreatedQueue::of);
-    for queue in all.filter(|queue| is_beside(node, queue.node())) {
-        let name = queue.name_text().unwrap_or_default();
-        let node = queue.name().unwrap_or(queue.node());
-        let is_for_karpenter = queue.is_for_karpenter() && !name.is_empty();
-        let reference = None;
-        queues.push(NamedQueue { name, node, is_for_karpenter, reference });
-    }
-    queues
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
+
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::cluster_name::placeholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::tree::Node;
 use objects::identity::{Identity, IdentityText};
 use objects::object::Object;
 use objects::terraform_module::KarpenterModule;
@@ -10,7 +12,7 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 
-use crate::rules::folders::is_beside;
+use crate::rules::folders::folder;
 use crate::rules::indexes::{ClusterIdentity, KarpenterModules};
 
 rule! {
@@ -154,21 +156,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
 }
 
-/// Reports a module for Karpenter after another one for the same cluster. A placeholder has the same value only within one module, and
-/// several configurations may make one call with their own values.
+/// Reports a module for Karpenter after another one for the same cluster. Several configurations may make one call with their own values.
 fn second_module<'d>(module: KarpenterModule<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    let all = context.inventory.index::<KarpenterModules>().iter();
-    let mut earlier = all.take_while(|other| other.object() != module.object());
-    let node = module.cluster_name().filter(|_| module.is_single())?;
-    let (name, queue) = (node.as_str()?, module.queue()?.text);
-    let same = earlier.find(|other| {
-        let root = other.object().root();
-        let is_same = other.cluster_name().and_then(Node::as_str) == Some(name)
-            && other.queue().is_some_and(|other| other.text == queue);
-        let is_other_call =
-            root.source().name() != node.source().name() || root.span() != module.object().root().span();
-        is_same && is_other_call && other.is_single() && is_beside(node, root)
-    })?;
+    let key = ModuleKey::of(module)?;
+    let (node, name) = (module.cluster_name()?, key.cluster);
+    let same = context.inventory.index::<FirstModules>().get(&key)?;
+    let (own, root) = (module.object().root(), same.object().root());
+    if own.source().name() == root.source().name() && own.span() == root.span() {
+        return None;
+    }
     let message = format!(
         "the module `{}` is for the cluster `{name}` too: two controllers with this cluster name terminate each other's nodes, \
          unless they work in different accounts or regions",
@@ -177,6 +173,40 @@ fn second_module<'d>(module: KarpenterModule<'d>, context: &Context<'_, 'd>) -> 
     let finding = Finding::at(&RULE, node, message).severity(Severity::Warning);
     let finding = finding.help("give each module the name of its own EKS cluster");
     Some(finding.related(Place::value(same.cluster_name()?), "the same name"))
+}
+
+/// What modules for one cluster have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ModuleKey<'d> {
+    /// A placeholder has the same value only within one module.
+    folder: &'d str,
+    cluster: &'d str,
+    queue: String,
+}
+
+impl<'d> ModuleKey<'d> {
+    fn of(module: KarpenterModule<'d>) -> Option<Self> {
+        let cluster = module.cluster_name().filter(|_| module.is_single())?;
+        let folder = folder(module.object().root());
+        Some(Self { folder, cluster: cluster.as_str()?, queue: module.queue()?.text })
+    }
+}
+
+/// The first module of each key.
+struct FirstModules;
+
+impl Index for FirstModules {
+    type Value<'d> = BTreeMap<ModuleKey<'d>, KarpenterModule<'d>>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> BTreeMap<ModuleKey<'d>, KarpenterModule<'d>> {
+        let mut first = BTreeMap::new();
+        for module in inventory.index::<KarpenterModules>() {
+            if let Some(key) = ModuleKey::of(*module) {
+                first.entry(key).or_insert(*module);
+            }
+        }
+        first
+    }
 }
 
 /// The mark, if it is in this object and is not a placeholder.

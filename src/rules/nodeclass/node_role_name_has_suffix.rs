@@ -1,13 +1,19 @@
+use std::collections::BTreeMap;
+
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use objects::terraform_module::{CreatedName, KarpenterModule};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
-use crate::rules::folders::is_beside;
+use crate::rules::folders::folder;
 use crate::rules::indexes::KarpenterModules;
 
 rule! {
@@ -82,16 +88,10 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::role) else { return };
     let Some(role) = node.as_str() else { return };
-    let modules = context.inventory.index::<KarpenterModules>();
-    let named = modules.iter().filter_map(|module| Some((module, module.node_role()?)));
-    // A placeholder has the same value only within one module of Terraform.
-    let mut same = named.filter(|(module, created)| {
-        created.text == role && (!has_placeholder(role) || is_beside(node, module.object().root()))
-    });
-    let Some((module, created)) = same.next() else { return };
-    if !created.has_suffix || !same.all(|(_, other)| other.has_suffix) {
+    let roles = context.inventory.index::<CreatedRoles>();
+    let Some(CreatedRole { module, name, all_have_suffix: true }) = roles.get(&role_key(role, node)) else {
         return;
-    }
+    };
     let label = module.object().name();
     let message = format!(
         "`spec.role` is `{role}`, but Terraform appends a suffix to this name in the module `{label}`, so no role has it; the \
@@ -103,7 +103,39 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         module.node_role_reference()
     );
     let finding = Finding::at(&RULE, node, message).help(help);
-    findings.push(finding.related(Place::value(created.node), "the name of the role comes from here"));
+    findings.push(finding.related(Place::value(name.node), "the name of the role comes from here"));
+}
+
+/// A name of a role, and the folder in which it has one meaning: a placeholder has the same value only within one module of Terraform.
+fn role_key<'d>(role: &str, node: Node<'d>) -> (String, &'d str) {
+    (role.to_owned(), if has_placeholder(role) { folder(node) } else { "" })
+}
+
+/// Role that modules create under one name.
+#[derive(Debug)]
+struct CreatedRole<'d> {
+    /// The first of the modules.
+    module: KarpenterModule<'d>,
+    name: CreatedName<'d>,
+    all_have_suffix: bool,
+}
+
+struct CreatedRoles;
+
+impl Index for CreatedRoles {
+    type Value<'d> = BTreeMap<(String, &'d str), CreatedRole<'d>>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> BTreeMap<(String, &'d str), CreatedRole<'d>> {
+        let mut roles = BTreeMap::new();
+        for module in inventory.index::<KarpenterModules>() {
+            let Some(name) = module.node_role() else { continue };
+            let (key, has_suffix) = (role_key(&name.text, module.object().root()), name.has_suffix);
+            let role =
+                roles.entry(key).or_insert(CreatedRole { module: *module, name, all_have_suffix: true });
+            role.all_have_suffix &= has_suffix;
+        }
+        roles
+    }
 }
 
 #[cfg(test)]
