@@ -11,6 +11,7 @@ use drift::{
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::location::Place;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
@@ -244,7 +245,10 @@ fn message<'d>(change: &ObjectChange<'d>, left: &ConcernedPools<'d>, renamed: &R
         }
         ObjectChangeKind::Added => match renamed.old.get(&(kind, name)) {
             Some(old) if is_pool => format!("{old} under another name; its new nodes wait for pods"),
-            _ if is_pool => "it launches nodes when pods need them".to_owned(),
+            _ if is_pool => match NodePool::of(object).and_then(|pool| pool.replicas()?.as_int()) {
+                Some(replicas) => format!("it launches its nodes at once: spec.replicas is {replicas}"),
+                None => "it launches nodes when pods need them".to_owned(),
+            },
             _ if object.is(Kind::NODE_OVERLAY) => {
                 FieldEffect::of(Kind::NODE_OVERLAY, "spec").map_or("", |field| field.sentence).to_owned()
             }

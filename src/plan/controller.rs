@@ -2,17 +2,21 @@
 
 use answers::plan::ControllerChange;
 use drift::Effect;
-use engine::release_changes::{HASHES_CA_BUNDLE, alias_changes, hash_changes};
+use engine::pins::pins_of_files;
+use engine::release_changes::{AMI_ALIAS, HASHES_CA_BUNDLE, alias_changes, hash_changes};
 use karpenter::chart::{AWS_GATES, GATES};
+use karpenter::kind::Kind;
 use karpenter::option_values::OPTIONS;
+use karpenter::release::PinnedRelease;
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::{Controller, ControllerOption};
 use objects::feature_gates::FeatureGates;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 
-use super::Releases;
 use super::scope::PlanScope;
+use super::{PlanPair, PlanSide, Releases, kubernetes};
 
 /// The CA bundle of the cluster.
 pub(super) const CA_BUNDLE: ControllerOption =
@@ -37,12 +41,19 @@ const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
 ];
 
 /// The changes of the controller of a scope.
-pub(super) fn changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
+pub(super) fn changes(
+    scope: &PlanScope<'_>,
+    releases: Releases,
+    pair: PlanPair<'_>,
+) -> Vec<ControllerChange> {
     let Releases { before, after } = releases;
     let mut found = hash_changes(before, after);
-    if before != after {
-        found.extend(alias_changes(scope.new.iter().copied()));
+    let of_kubernetes = kubernetes::changes(scope);
+    if before != after && of_kubernetes.is_empty() {
+        found.extend(alias_changes(scope.new.iter().copied().filter(|class| keeps_aliases(*class, scope))));
     }
+    found.extend(of_kubernetes);
+    found.extend(before_v1(pair));
     found.extend(option_changes(scope, releases));
     for change in &mut found {
         change.cluster.clone_from(&scope.name);
@@ -50,7 +61,40 @@ pub(super) fn changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<Controll
     found
 }
 
-fn change(
+/// The change of a version before 1.0, which the input pins, to another one.
+fn before_v1(pair: PlanPair<'_>) -> Option<ControllerChange> {
+    let pin = |side: PlanSide<'_>| {
+        let pins = pins_of_files(&side.cluster.files.iter());
+        pins.into_iter().map(|pin| pin.version).max()
+    };
+    let (old, new) = (pin(pair.old)?, pin(pair.new)?);
+    let is_old = old.release() == PinnedRelease::BeforeV1 || new.release() == PinnedRelease::BeforeV1;
+    (is_old && old != new).then(|| {
+        let text = "the effect of versions before 1.0 on nodes is not known";
+        change("release", &old.to_string(), &new.to_string(), Effect::Unknown, text)
+    })
+}
+
+/// Whether an EC2NodeClass has nodes from before the change, and the same aliases.
+fn keeps_aliases<'d>(class: Object<'d>, scope: &PlanScope<'d>) -> bool {
+    let is_same = |old: &&Object<'d>| old.is(Kind::NODE_CLASS) && old.name() == class.name();
+    let old = scope.old.iter().find(is_same);
+    old.is_some_and(|old| kubernetes::aliases(*old).eq(kubernetes::aliases(class)))
+}
+
+/// The effect of a change of the controller on the nodes of a NodePool.
+pub(super) fn effect_on(pool: NodePool<'_>, change: &ControllerChange, scope: &PlanScope<'_>) -> Effect {
+    match change.subject.as_str() {
+        kubernetes::SUBJECT => change.effect.min(kubernetes::effect_on(pool, scope)),
+        AMI_ALIAS => match kubernetes::class_of(pool, scope) {
+            Some(class) if !kubernetes::aliases(class).any(|alias| alias == change.old) => Effect::None,
+            _ => change.effect,
+        },
+        _ => change.effect,
+    }
+}
+
+pub(super) fn change(
     subject: &str,
     old: &str,
     new: &str,

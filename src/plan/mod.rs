@@ -11,6 +11,7 @@
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
+//! | `kubernetes` | the change of the version of Kubernetes |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
 //! | `applied` | the objects of a cluster after files are applied |
@@ -28,6 +29,7 @@ mod evidence;
 mod feeds;
 mod finding;
 mod homes;
+mod kubernetes;
 mod older;
 mod pods;
 mod pool;
@@ -367,7 +369,7 @@ fn add_scope(
     (pair, releases): (PlanPair<'_>, Releases),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
-    let controller = controller::changes(scope, releases);
+    let controller = controller::changes(scope, releases, pair);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
     };

@@ -1,9 +1,12 @@
-//! Objects of versions of Karpenter's API before v1, whose fields a plan does not compare.
+//! Objects whose fields a plan does not compare: of versions of Karpenter's API before v1, and node classes of EKS Auto Mode, whose controller
+//! is not public.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use drift::{ConcernedPools, Effect, ObjectChange, ObjectChangeKind, is_written_alike};
 use karpenter::kind::Kind;
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 
 use super::scope::PlanScope;
@@ -17,7 +20,33 @@ const FORMER: [&str; 2] = ["Provisioner", "AWSNodeTemplate"];
 pub(super) fn is_older(object: Object<'_>) -> bool {
     let is_planned = [Kind::NODE_POOL.name, Kind::NODE_CLASS.name].contains(&object.kind())
         || FORMER.contains(&object.kind());
-    is_planned && object.is_older_than_v1()
+    (is_planned && object.is_older_than_v1()) || is_of_auto_mode(object)
+}
+
+/// Whether an object is a node class of EKS Auto Mode.
+fn is_of_auto_mode(object: Object<'_>) -> bool {
+    object.group() == "eks.amazonaws.com" && object.kind() == "NodeClass"
+}
+
+/// The NodePools whose nodes a changed object concerns.
+fn concerned<'d>(
+    object: Object<'d>,
+    pools: &ConcernedPools<'d>,
+    objects: &[Object<'d>],
+) -> BTreeSet<&'d str> {
+    if is_of_auto_mode(object) {
+        let uses = |pool: &NodePool<'d>| {
+            let reference = pool.node_class_ref();
+            reference.is_some_and(|reference| {
+                let text = |node: Option<Node<'d>>| node.and_then(Node::as_str);
+                text(reference.kind()) == Some(object.kind()) && text(reference.name()) == Some(object.name())
+            })
+        };
+        let users = objects.iter().filter_map(|object| NodePool::of(*object)).filter(uses);
+        return users.map(|pool| pool.object().name()).collect();
+    }
+    let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == object.kind());
+    kind.map(|kind| pools.of_object(kind, object.name())).unwrap_or_default()
 }
 
 /// The reason why the fields of an object are not compared.
@@ -46,8 +75,7 @@ pub(super) fn of_files<'d>(
             Some(_) => (ObjectChangeKind::Changed, Effect::Unknown),
             None => (ObjectChangeKind::Added, Effect::NewNodes),
         };
-        let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == new.kind());
-        let node_pools = kind.map(|kind| pools.of_object(kind, new.name())).unwrap_or_default();
+        let node_pools = concerned(new, &pools, cluster);
         ObjectChange { change, old, new: Some(new), effect, reason: None, node_pools, fields: Vec::new() }
     });
     applied.collect()
@@ -64,6 +92,7 @@ pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>
         return;
     }
     let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
+    let all: Vec<Object<'d>> = scope.old.iter().chain(&scope.new).copied().collect();
     let mut converted: BTreeSet<(&str, &str)> = BTreeSet::new();
     for change in changes.iter_mut() {
         let Some(key) = change.object().map(|object| name(&object)) else { continue };
@@ -92,8 +121,7 @@ pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>
             (Some(_), None) => (ObjectChangeKind::Removed, Effect::Unknown),
             (None, _) => (ObjectChangeKind::Added, Effect::NewNodes),
         };
-        let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == key.0);
-        let node_pools = kind.map(|kind| pools.of_object(kind, key.1)).unwrap_or_default();
+        let node_pools = new.or(old).map(|object| concerned(object, &pools, &all)).unwrap_or_default();
         changes.push(ObjectChange { change, old, new, effect, reason: None, node_pools, fields: Vec::new() });
     }
 }

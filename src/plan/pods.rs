@@ -43,9 +43,12 @@ pub(super) fn compare(
         }
         if !is_placed {
             pods.pending.push(name(pod));
+            if old.get(pod) == Some(&false) {
+                pods.pending_before.push(name(pod));
+            }
         }
     }
-    for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending] {
+    for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending, &mut pods.pending_before] {
         // Pods of several clusters may have one name.
         let mut seen = BTreeSet::new();
         list.retain(|pod| seen.insert(pod.clone()));

@@ -16,6 +16,7 @@ use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::change::PlanChange;
+use super::controller;
 use super::scope::PlanScope;
 use crate::simulate::DeducedSettings;
 
@@ -36,11 +37,11 @@ pub(super) struct BothSettings<'s> {
 pub(super) fn pools(
     scope: &PlanScope<'_>,
     changes: &[&PlanChange<'_>],
-    controller: &[ControllerChange],
+    of_controller: &[ControllerChange],
     settings: BothSettings<'_>,
     at: Timestamp,
 ) -> Vec<PlannedPool> {
-    let effects = effects(scope, changes, controller);
+    let effects = effects(scope, changes, of_controller);
     if effects.is_empty() {
         return Vec::new();
     }
@@ -80,15 +81,11 @@ pub(super) fn pools(
 fn effects<'d>(
     scope: &PlanScope<'d>,
     changes: &[&PlanChange<'d>],
-    controller: &[ControllerChange],
+    of_controller: &[ControllerChange],
 ) -> BTreeMap<&'d str, Effect> {
-    let own: BTreeSet<&'d str> = scope
-        .old
-        .iter()
-        .chain(&scope.new)
-        .filter_map(|object| NodePool::of(*object))
-        .map(|pool| pool.object().name())
-        .collect();
+    let pools: Vec<NodePool<'d>> =
+        scope.old.iter().chain(&scope.new).filter_map(|object| NodePool::of(*object)).collect();
+    let own: BTreeSet<&'d str> = pools.iter().map(|pool| pool.object().name()).collect();
     let mut effects: BTreeMap<&'d str, Effect> = BTreeMap::new();
     let mut add = |name: &'d str, effect: Effect| {
         let known = effects.entry(name).or_insert(Effect::None);
@@ -101,11 +98,11 @@ fn effects<'d>(
             add(name, change.change.effect);
         }
     }
-    if let Some(effect) =
-        controller.iter().map(|change| change.effect).max().filter(|effect| *effect >= Effect::Unknown)
-    {
-        for name in own {
-            add(name, effect);
+    let of_controller = of_controller.iter().filter(|change| change.effect >= Effect::Unknown);
+    for (change, pool) in of_controller.flat_map(|change| pools.iter().map(move |pool| (change, *pool))) {
+        let effect = controller::effect_on(pool, change, scope);
+        if effect >= Effect::Unknown {
+            add(pool.object().name(), effect);
         }
     }
     for change in changes {

@@ -101,9 +101,9 @@ pub(super) fn add<'d>(
         PlannedCost { before: rounded(cost.before), after: rounded(cost.after), peak: rounded(cost.peak) };
     plan.answer.pods.moved = result.moved_pods;
     for pod in &result.pending_pods {
-        if !pod.before {
-            plan.answer.pods.lost.push(pod.pod.clone());
-        }
+        let before =
+            if pod.before { &mut plan.answer.pods.pending_before } else { &mut plan.answer.pods.lost };
+        before.push(pod.pod.clone());
         plan.answer.pods.pending.push(pod.pod.clone());
     }
     if !drifted.is_empty() || !gone.is_empty() {

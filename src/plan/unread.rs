@@ -128,6 +128,9 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
     let name = source.name();
     let message = match (hidden(unread.file), unread.is_template) {
         (Some(reason), _) => format!("{name}: {reason}"),
+        (None, true) if name.ends_with(".tf") || name.ends_with(".tofu") => {
+            format!("{name} {reason}; a plan of Terraform has their values")
+        }
         (None, true) => {
             format!("{name} {reason}; compare the output of `helm template` or `kustomize build`")
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use answers::DateTime;
-use answers::plan::{PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
+use answers::plan::{ControllerChange, PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
 use drift::{Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use values::duration::Duration;
@@ -100,16 +100,12 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
                 let causes = causes(answer, effect, &pools);
                 // A field as the cause removes only some nodes.
                 let is_partial = effect == Effect::RemovesNodes && has_field(answer, effect, &pools);
-                let is_conditional = is_closed || !keeping.is_empty();
                 let budgets = match (is_closed, pools.len()) {
                     (false, _) => "",
                     (true, 1) => ", but its budgets let none go",
                     (true, _) => ", but their budgets let none go",
                 };
-                parts.push(format!(
-                    "{}{budgets}{causes}",
-                    on_pools(effect, &pools, is_partial, is_conditional)
-                ));
+                parts.push(format!("{}{budgets}{causes}", on_pools(effect, &pools, is_partial, is_closed)));
             }
         }
     }
@@ -122,7 +118,7 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     parts.extend(undecided(answer, |change| !is_in_pools(change)));
     if answer.node_pools.iter().all(|pool| pool.effect < Effect::Unknown) {
         let controller = answer.controller.iter().find(|change| change.effect >= Effect::Unknown);
-        parts.extend(controller.map(|change| format!("may replace nodes: {}", change.subject)));
+        parts.extend(controller.map(|change| format!("may replace nodes: {}", subject(change))));
     }
     if parts.is_empty() {
         return nothing(answer);
@@ -238,13 +234,13 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts) -> String {
     }
     let controller = answer.controller.iter().find(|change| change.effect >= Effect::Unknown);
     if let Some(change) = controller.filter(|_| may == 0) {
-        parts.push(format!("may replace nodes: {}", change.subject));
+        parts.push(format!("may replace nodes: {}", subject(change)));
     }
     parts.extend(undecided(answer, |_| true));
     if parts.is_empty() {
         return nothing(answer);
     }
-    let pending = answer.pods.pending.len();
+    let pending = answer.pods.pending.len() - answer.pods.pending_before.len();
     if pending > 0 {
         parts.push(format!(
             "{} without a node",
@@ -407,18 +403,29 @@ fn has_field(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> boo
 
 /// The causes of an effect on some NodePools, after a colon: fields, or what is to be said about a whole object.
 fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String {
-    let mut causes: Vec<&str> = Vec::new();
+    let mut all: Vec<&str> = Vec::new();
     for change in changes_of(answer, effect, pools) {
         let fields =
             change.fields.iter().filter(|field| field.effect == effect).map(|field| field.path.as_str());
         let undecided = is_undecided(change).then_some(change.message.as_str());
-        causes.extend(fields.chain(undecided).chain(recreated::cause(change)));
+        all.extend(fields.chain(undecided).chain(recreated::cause(change)));
     }
-    let controller = answer.controller.iter().filter(|change| change.effect == effect);
-    causes.extend(controller.map(|change| change.subject.as_str()));
+    let of_controller = answer.controller.iter().filter(|change| change.effect == effect).map(subject);
+    let of_controller: Vec<String> = of_controller.collect();
+    all.extend(of_controller.iter().map(String::as_str));
     let mut seen = BTreeSet::new();
-    causes.retain(|cause| seen.insert(*cause));
+    let causes: Vec<&str> = all.into_iter().filter(|cause| seen.insert(*cause)).collect();
     if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes)) }
+}
+
+/// What changes of the controller, such as `Kubernetes 1.33 → 1.34`.
+fn subject(change: &ControllerChange) -> String {
+    let ControllerChange { subject, old, new, .. } = change;
+    if old == new || old.is_empty() || new.is_empty() {
+        subject.clone()
+    } else {
+        format!("{subject} {old} → {new}")
+    }
 }
 
 /// Up to three texts, and the number of the others.

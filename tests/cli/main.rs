@@ -34,6 +34,7 @@ mod open;
 mod pipes;
 mod places;
 mod plan;
+mod plan_around;
 mod plan_base;
 #[cfg(unix)]
 mod plan_collected;

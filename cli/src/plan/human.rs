@@ -1,5 +1,6 @@
 //! A plan for people: the verdict, the changes, the NodePools, the rollouts, the nodes that stay, the cost, the pods.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -234,10 +235,13 @@ impl Page<'_> {
 
     fn pods(&self, out: &mut dyn Write, answer: &PlanAnswer) -> io::Result<()> {
         let pods = &answer.pods;
+        let before: BTreeSet<&String> = pods.pending_before.iter().collect();
+        let pending: Vec<String> = pods.pending.iter().filter(|pod| !before.contains(pod)).cloned().collect();
         let lists = [
             ("pods that lose their place", &pods.lost),
             ("pods that gain a place", &pods.gained),
-            ("pods without a place after the change", &pods.pending),
+            ("pods without a place after the change", &pending),
+            ("pods without a place, before the change as after it", &pods.pending_before),
             ("what holds up the drain of a node", &pods.holding),
         ];
         for (title, list) in lists {

@@ -215,7 +215,7 @@ fn fails(plan: &Plan, run: &PlanRun, what: PlanFailOn) -> bool {
                 |rollout: &answers::plan::PlannedRollout| rollout.start.0.as_ref() != Some(&answer.at);
             pools.any(|pool| !pool.blocked.is_empty()) || answer.rollouts.iter().any(waits)
         }
-        PlanFailOn::Pending => !answer.pods.pending.is_empty(),
+        PlanFailOn::Pending => answer.pods.pending.len() > answer.pods.pending_before.len(),
         PlanFailOn::Never => {
             pools.any(|pool| pool.never)
                 || answer.nodes.iter().any(|node| node.never)

@@ -214,10 +214,13 @@ pub struct PlannedCost {
 
 /// Pods that the changes concern.
 #[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct PlannedPods {
     /// Pods that end without a node, as `NAMESPACE/NAME`.
     pub pending: Vec<String>,
+    /// Those of them that have no place before the change either.
+    pub pending_before: Vec<String>,
     /// Number of pods that move to another node.
     pub moved: usize,
     /// Pods that have a place after the change and none before.

@@ -13,6 +13,9 @@ use values::placeholder::{has_placeholder, is_in_capitals};
 /// The releases in which the CA bundle is a part of the hash of an EC2NodeClass.
 pub const HASHES_CA_BUNDLE: Releases = Releases::since(12);
 
+/// Subject of a change of the image that an alias selects.
+pub const AMI_ALIAS: &str = "AMI alias";
+
 /// Number of EC2NodeClasses that a message names.
 const MAX_NAMED: usize = 5;
 
@@ -74,9 +77,20 @@ pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<C
         let kind = if names.len() == 1 { "EC2NodeClass" } else { "EC2NodeClasses" };
         let classes = format!("{kind} {}{more}", shown.join(", "));
         let (effect, text) = if version == "latest" {
+            // The API server takes only `latest` for Windows.
+            let example = match family {
+                "al2" | "al2023" => "v20250807",
+                "bottlerocket" => "v1.46.0",
+                _ => "",
+            };
+            let remedy = if example.is_empty() {
+                String::new()
+            } else {
+                format!("; an alias with a version, such as `{family}@{example}`, keeps the image")
+            };
             let text = format!(
                 "the restart of the controller empties its cache of `{alias}`, which may be a day old: nodes of {classes} with an older \
-                 image drift; an alias with a version, such as `{family}@v20250807`, keeps the image"
+                 image drift{remedy}"
             );
             (Effect::Unknown, text)
         } else if is_open(version) {
@@ -87,7 +101,7 @@ pub fn alias_changes<'d>(objects: impl IntoIterator<Item = Object<'d>>) -> Vec<C
         } else {
             (Effect::None, format!("the alias names a version: the nodes of {classes} keep their image"))
         };
-        Some(change("AMI alias", alias, alias, effect, text))
+        Some(change(AMI_ALIAS, alias, alias, effect, text))
     };
     classes.into_iter().filter_map(of_alias).collect()
 }

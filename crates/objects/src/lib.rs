@@ -37,6 +37,7 @@ pub mod chart_values;
 pub mod controller;
 pub mod conversion;
 pub mod device_plugins;
+pub mod eks_cluster;
 pub mod eksctl;
 pub mod embedded;
 pub mod event_rule;

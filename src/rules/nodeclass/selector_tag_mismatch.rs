@@ -87,6 +87,9 @@ rule! {
     }
 }
 
+/// Maximum number of terms. The API server refuses more (`maxItems` of the selectors in karpenter.k8s.aws_ec2nodeclasses.yaml at v1.14.1).
+const MAX_TERMS: usize = 30;
+
 /// Maximum number of values in a message.
 const MAX_SHOWN: usize = 3;
 
@@ -95,6 +98,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let tags = context.inventory.index::<DiscoveryTags>();
     for field in FIELDS {
         let Some(values) = tags.of(field) else { continue };
+        if class.terms(field).items().nth(MAX_TERMS).is_some() {
+            continue;
+        }
         let terms = class.terms(field).items().map(|term| term.tags().find(|(key, _)| *key == DISCOVERY));
         let nodes: Option<Vec<Node<'d>>> = terms.map(|tag| differing(tag?.1, values)).collect();
         let found = nodes.into_iter().flatten().filter_map(|node| finding(field, node, values));
@@ -137,6 +143,9 @@ fn finding<'d>(
 pub(crate) fn is_reported<'d>(node: Node<'d>, context: &Context<'_, 'd>) -> bool {
     let tags = context.inventory.index::<DiscoveryTags>();
     let Some(list) = node.parent().and_then(Node::parent).and_then(Node::parent) else { return false };
+    if list.items().nth(MAX_TERMS).is_some() {
+        return false;
+    }
     let Some(values) =
         FIELDS.into_iter().find(|field| field.name() == list.key()).and_then(|field| tags.of(field))
     else {

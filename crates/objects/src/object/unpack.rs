@@ -8,6 +8,7 @@ use manifest::tree::{Node, Style, Tree};
 use super::{Form, Object, Operation};
 use crate::addon::is_vpc_cni;
 use crate::chart_values;
+use crate::eks_cluster::is_eks_cluster;
 use crate::event_rule::is_event_rule;
 use crate::iam_policy::{attaches_broad_policy, is_role_of_karpenter};
 use crate::instance_profile::is_profile;
@@ -178,6 +179,7 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
             || is_tagged(*resource)
             || is_vpc_cni(*resource)
             || is_role_of_karpenter(*resource)
+            || is_eks_cluster(*resource)
     });
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
     if !policies.is_empty() {

@@ -22,7 +22,7 @@ pub(super) fn aws_eks_addon(resource: &ResourceInstance<'_>) -> Vec<DocumentDraf
 
 /// The VPC CNI plugin that the module `eks` installs with settings.
 pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<DocumentDraft> {
-    if !source.contains("terraform-aws-modules/eks/aws") || source.contains("aws//") {
+    if !is_eks_module(source) {
         return Vec::new();
     }
     let lists = ["cluster_addons", "addons"].into_iter().filter_map(|name| module.attribute(name)?.members());
@@ -32,6 +32,11 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
         (!settings.value.is_null()).then_some((plugin.key, settings))
     });
     with_settings.flat_map(|(key, settings)| addon(module, key, (settings.key, &settings.value))).collect()
+}
+
+/// Whether the source of a call is the module `eks`, and none of its submodules.
+pub(super) fn is_eks_module(source: &str) -> bool {
+    source.contains("terraform-aws-modules/eks/aws") && !source.contains("aws//")
 }
 
 fn addon(

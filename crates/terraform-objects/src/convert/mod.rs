@@ -5,6 +5,7 @@
 
 mod addon;
 mod directives;
+mod eks_cluster;
 mod events;
 mod files;
 mod iam;
@@ -28,11 +29,12 @@ use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
-const CONVERTERS: [(&str, Convert); 15] = [
+const CONVERTERS: [(&str, Convert); 16] = [
     ("aws_cloudwatch_event_rule", events::aws_cloudwatch_event_rule),
     ("aws_ec2_tag", network::aws_ec2_tag),
     ("aws_eks_access_entry", stack::aws_eks_access_entry),
     ("aws_eks_addon", addon::aws_eks_addon),
+    ("aws_eks_cluster", eks_cluster::aws_eks_cluster),
     ("aws_eks_pod_identity_association", stack::aws_eks_pod_identity_association),
     ("aws_iam_policy", iam::aws_iam_policy),
     ("aws_iam_instance_profile", stack::aws_iam_instance_profile),
@@ -47,10 +49,11 @@ const CONVERTERS: [(&str, Convert); 15] = [
 ];
 
 /// The types of resources that matter only beside others: a configuration that has nothing else with objects is not evaluated.
-const BESIDE_OTHERS: [&str; 6] = [
+const BESIDE_OTHERS: [&str; 7] = [
     "aws_cloudwatch_event_rule",
     "aws_ec2_tag",
     "aws_eks_addon",
+    "aws_eks_cluster",
     "aws_iam_instance_profile",
     "aws_security_group",
     "aws_subnet",

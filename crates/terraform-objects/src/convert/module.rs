@@ -3,7 +3,7 @@
 use objects::terraform_module::{STATEMENTS, is_for_karpenter, is_read};
 use terraform::EvaluatedValue;
 
-use super::{ResourceInstance, addon, iam, network, release};
+use super::{ResourceInstance, addon, eks_cluster, iam, network, release};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// The documents of a call of a module.
@@ -17,6 +17,7 @@ pub(super) fn documents(module: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     documents.extend(release::of_module(module, source));
     documents.extend(network::of_module(module, source));
     documents.extend(addon::of_module(module, source));
+    documents.extend(eks_cluster::of_module(module, source));
     documents
 }
 

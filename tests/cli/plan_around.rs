@@ -1,0 +1,156 @@
+//! `karpwarden plan` about what changes around NodePools and EC2NodeClasses: Kubernetes, versions before 1.0, node classes of EKS Auto Mode,
+//! static NodePools and pods without a place.
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+const CLASS: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@v20250807}]
+  subnetSelectorTerms: [{tags: {d: x}}]
+  securityGroupSelectorTerms: [{tags: {d: x}}]
+";
+
+fn pool(name: &str, class: &str, spec: &str) -> String {
+    format!(
+        "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  {spec}
+  template:
+    spec:
+      nodeClassRef: {class}
+      requirements: [{{key: kubernetes.io/arch, operator: In, values: [amd64]}}]
+"
+    )
+}
+
+const OWN: &str = "{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}";
+
+/// The plan of a change of one file beside others.
+fn plan(beside: &str, (file, old, new): (&str, &str, &str), further: &[&str]) -> (i32, Value) {
+    let (one, other) = (format!("old/{file}"), format!("new/{file}"));
+    let files = [
+        ("old/beside.yaml", beside),
+        ("new/beside.yaml", beside),
+        (one.as_str(), old),
+        (other.as_str(), new),
+    ];
+    let folder = Folder::with(&files);
+    let run = folder.run(&[&["plan", "old", "new", "--format", "json"], further].concat());
+    let answer = run.json();
+    crate::answers::assert_valid("plan", &answer);
+    (run.status, answer)
+}
+
+fn verdict(beside: &str, change: (&str, &str, &str)) -> String {
+    plan(beside, change, &["--karpenter-version", "1.14"]).1["verdict"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn another_version_of_kubernetes_replaces_the_nodes_of_aliases() {
+    let beside = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
+    let module = |version: &str| {
+        format!(
+            "module \"eks\" {{\n  source = \"terraform-aws-modules/eks/aws\"\n  cluster_name = \"prod\"\n  cluster_version = \"{version}\"\n}}\n\
+             module \"karpenter\" {{\n  source = \"terraform-aws-modules/eks/aws//modules/karpenter\"\n  cluster_name = \"prod\"\n}}\n"
+        )
+    };
+    let config = |version: &str| {
+        format!(
+            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {{name: prod, version: '{version}'}}\n"
+        )
+    };
+    let stack = |version: &str| {
+        format!(
+            "Resources:\n  Prod: {{Type: 'AWS::EKS::Cluster', Properties: {{Name: prod, Version: '{version}'}}}}\n"
+        )
+    };
+    let expected = "replaces every node of 1 NodePool (default): Kubernetes 1.33 → 1.34";
+    for (file, text) in
+        [("main.tf", &module as &dyn Fn(&str) -> String), ("cluster.yaml", &config), ("stack.yaml", &stack)]
+    {
+        let verdict_of = |old: &str, new: &str, beside: &str| verdict(beside, (file, &text(old), &text(new)));
+        assert_eq!(verdict_of("1.33", "1.34", &beside), expected, "{file}");
+        let same = verdict_of("1.33", "1.33", &beside);
+        assert!(same.starts_with("no node is replaced"), "{file}: {same}");
+        let by_id = beside.replace("{alias: al2023@v20250807}", "{id: ami-0123456789abcdef0}");
+        let kept = verdict_of("1.33", "1.34", &by_id);
+        assert!(kept.starts_with("no node is replaced"), "{file}: {kept}");
+    }
+    let open = verdict(&beside, ("main.tf", &module("${var.version}"), &module("1.34")));
+    assert!(open.starts_with("may replace nodes of 1 NodePool (default): Kubernetes"), "{open}");
+}
+
+#[test]
+fn the_effect_of_versions_before_1_0_is_not_known() {
+    let beside = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
+    let release = |version: &str| {
+        format!(
+            "resource \"helm_release\" \"karpenter\" {{\n  chart = \"karpenter\"\n  repository = \"oci://public.ecr.aws/karpenter\"\n  version = \"{version}\"\n}}\n"
+        )
+    };
+    for (old, new, expected) in [
+        ("0.37.7", "1.5.0", "may replace nodes of 1 NodePool (default): release 0.37.7 → 1.5.0"),
+        ("0.37.7", "0.37.8", "may replace nodes of 1 NodePool (default): release 0.37.7 → 0.37.8"),
+    ] {
+        let (_, answer) = plan(&beside, ("main.tf", &release(old), &release(new)), &[]);
+        assert_eq!(answer["verdict"], expected);
+    }
+}
+
+#[test]
+fn a_node_class_of_auto_mode_may_replace_the_nodes_of_its_pools() {
+    let class = |size: &str| {
+        format!(
+            "apiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: default}}\nspec: {{ephemeralStorage: {{size: {size}}}}}\n"
+        )
+    };
+    let beside = pool("auto", "{group: eks.amazonaws.com, kind: NodeClass, name: default}", "weight: 1");
+    let changed = verdict(&beside, ("class.yaml", &class("80Gi"), &class("120Gi")));
+    assert_eq!(
+        changed,
+        "may replace nodes of 1 NodePool (auto): a plan does not compare the fields of eks.amazonaws.com/v1"
+    );
+    let same = verdict(&beside, ("class.yaml", &class("80Gi"), &format!("# x\n{}", class("80Gi"))));
+    assert!(same.starts_with("no node is replaced"), "{same}");
+}
+
+#[test]
+fn an_added_static_pool_launches_its_nodes_at_once() {
+    let pool = pool("static", OWN, "replicas: 3");
+    let (_, answer) = plan(CLASS, ("pool.yaml", "", &pool), &["--karpenter-version", "1.14"]);
+    assert_eq!(answer["changes"][0]["message"], "it launches its nodes at once: spec.replicas is 3");
+}
+
+#[test]
+fn pods_that_have_no_place_before_do_not_fail_a_plan() {
+    let pod = |name: &str, arch: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: shop}}\n\
+             spec: {{nodeSelector: {{kubernetes.io/arch: {arch}}}, containers: [{{name: a, image: a, resources: {{requests: {{cpu: 100m}}}}}}]}}\n"
+        )
+    };
+    let beside = format!("{CLASS}{}", pod("stuck", "arm64"));
+    let change = |new: &str, more: &str| {
+        let (old, new) =
+            (pool("default", OWN, "weight: 1"), pool("default", OWN, "weight: 2").replace("amd64", new));
+        plan(
+            &beside,
+            ("pool.yaml", &old, &(new + more)),
+            &["--karpenter-version", "1.14", "--fail-on", "pending"],
+        )
+    };
+    let (status, answer) = change("amd64", "");
+    assert_eq!((status, &answer["pods"]["pendingBefore"]), (0, &serde_json::json!(["shop/stuck"])));
+    assert_eq!(answer["pods"]["pending"], answer["pods"]["pendingBefore"]);
+    let (status, answer) = change("amd64", &pod("added", "arm64"));
+    assert_eq!((status, answer["pods"]["pending"].as_array().unwrap().len()), (1, 2));
+}
