@@ -26,7 +26,15 @@ use super::shown::shown;
 const USER_DATA: &str = "spec.userData";
 
 /// The consequence for the NodePools of an EC2NodeClass that goes.
-pub(super) const LAUNCHES_NONE: &str = "launches no nodes";
+const LAUNCHES_NONE: &str = "launches no nodes";
+
+/// The same of several NodePools.
+const LAUNCH_NONE: &str = "launch no nodes";
+
+/// Whether a message says that NodePools launch no nodes.
+pub(super) fn says_that_none_launch(message: &str) -> bool {
+    message.contains(LAUNCHES_NONE) || message.contains(LAUNCH_NONE)
+}
 
 /// A changed object of one or several scopes.
 #[derive(Clone, Debug)]
@@ -230,14 +238,14 @@ fn message<'d>(change: &ObjectChange<'d>, left: &ConcernedPools<'d>, renamed: &R
             format!("a plan does not compare the objects of {}", object.api_version())
         }
         ObjectChangeKind::Removed if object.is_in_any_version(Kind::NODE_CLASS) => {
-            let users = users(left, name);
-            if users.is_empty() {
-                "it stays until the last NodeClaim that uses it is gone: its finalizer waits for them"
-                    .to_owned()
-            } else {
-                format!(
-                    "it stays until the last NodeClaim that uses it is gone, and NodePool {users} {LAUNCHES_NONE} from now on"
-                )
+            match stranded(left, name) {
+                Some(pools) => {
+                    format!("it stays until the last NodeClaim that uses it is gone, and {pools} from now on")
+                }
+                None => {
+                    "it stays until the last NodeClaim that uses it is gone: its finalizer waits for them"
+                        .to_owned()
+                }
             }
         }
         ObjectChangeKind::Removed => {
@@ -261,9 +269,14 @@ fn message<'d>(change: &ObjectChange<'d>, left: &ConcernedPools<'d>, renamed: &R
     }
 }
 
-/// The NodePools that use an EC2NodeClass, in a list.
-pub(super) fn users<'d>(pools: &ConcernedPools<'d>, class: &'d str) -> String {
-    pools.of_object(Kind::NODE_CLASS, class).into_iter().collect::<Vec<_>>().join(", ")
+/// The NodePools that use an EC2NodeClass, with the words that they launch no nodes without it; `None` if there are none.
+pub(super) fn stranded<'d>(pools: &ConcernedPools<'d>, class: &'d str) -> Option<String> {
+    let names: Vec<&str> = pools.of_object(Kind::NODE_CLASS, class).into_iter().collect();
+    match names.as_slice() {
+        [] => None,
+        [name] => Some(format!("NodePool {name} {LAUNCHES_NONE}")),
+        names => Some(format!("NodePools {} {LAUNCH_NONE}", names.join(", "))),
+    }
 }
 
 impl PlanChange<'_> {

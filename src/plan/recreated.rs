@@ -7,7 +7,7 @@ use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use objects::object::Object;
 
-use super::change::{LAUNCHES_NONE, PlanChange, unchanged, users};
+use super::change::{PlanChange, stranded, unchanged};
 use super::scope::{PLANNED, PlanScope};
 
 /// Object of the old side that is deleted, although the new side may have it again.
@@ -85,10 +85,8 @@ fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPo
     }
     change.change.effect = change.change.effect.max(Effect::ActsAtOnce);
     let consequence = if new.is_in_any_version(Kind::NODE_CLASS) {
-        let launches = match users(left, name).as_str() {
-            "" => String::new(),
-            users => format!(", and until then NodePool {users} {LAUNCHES_NONE}"),
-        };
+        let launches = stranded(left, name).map(|pools| format!(", and until then {pools}"));
+        let launches = launches.unwrap_or_default();
         format!("its finalizer keeps it until the last NodeClaim that uses it is gone{launches}")
     } else {
         "until then, Karpenter launches and consolidates without it".to_owned()

@@ -88,8 +88,8 @@ fn items(own: Node<'_>, other: Node<'_>) -> String {
     }
 }
 
-/// The requirements that another list lacks, such as `karpenter.k8s.aws/instance-family In […, c5d]`: of a requirement that both lists
-/// have with other values, only the values that the other one lacks.
+/// The requirements that another list lacks, such as `karpenter.k8s.aws/instance-family In […, c5d]`: of a long requirement that both
+/// lists have with other values, only the values that the other one lacks.
 fn requirements(own: Node<'_>, other: Node<'_>) -> String {
     let parts = |list: Node<'_>| -> Vec<(String, Vec<String>)> {
         let part = |item: RequirementItem<'_>| {
@@ -106,11 +106,15 @@ fn requirements(own: Node<'_>, other: Node<'_>) -> String {
         let beside = other.iter().find(|(other, _)| other == head).map(|(_, values)| values);
         let kept = |value: &&String| !beside.is_some_and(|others| others.contains(value));
         let left: Vec<&str> = values.iter().filter(kept).map(String::as_str).collect();
-        let list = match (left.len() == values.len(), values.is_empty()) {
-            (_, true) => String::new(),
-            (true, false) => format!(" [{}]", left.join(", ")),
-            (false, false) if left.is_empty() => " […]".to_owned(),
-            (false, false) => format!(" […, {}]", left.join(", ")),
+        let all = values.join(", ");
+        let list = if values.is_empty() {
+            String::new()
+        } else if left.len() == values.len() || all.len() <= MAX_SHOWN {
+            format!(" [{all}]")
+        } else if left.is_empty() {
+            " […]".to_owned()
+        } else {
+            format!(" […, {}]", left.join(", "))
         };
         shown.push(format!("{head}{list}"));
     }

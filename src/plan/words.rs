@@ -9,7 +9,7 @@ use karpenter::kind::Kind;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::change::LAUNCHES_NONE;
+use super::change::says_that_none_launch;
 use super::recreated;
 use super::snapshot::REMOVED;
 use crate::disrupt::words::{moment, weekday};
@@ -330,7 +330,7 @@ fn nothing(answer: &PlanAnswer) -> String {
     let mut seen = BTreeSet::new();
     acts.retain(|path| seen.insert(*path));
     let is_stopped = |change: &&PlannedChange| {
-        change.kind == Kind::NODE_CLASS.name && change.message.contains(LAUNCHES_NONE)
+        change.kind == Kind::NODE_CLASS.name && says_that_none_launch(&change.message)
     };
     let stopped: BTreeSet<&str> = answer
         .changes

@@ -434,8 +434,8 @@ fn values_before_and_after_show_the_difference() {
         [
             [
                 "spec.template.spec.requirements",
-                "node.kubernetes.io/instance-type In […, m5.xlarge]",
-                "node.kubernetes.io/instance-type In […, m6i.large]"
+                "node.kubernetes.io/instance-type In [m5.large, m5.xlarge]",
+                "node.kubernetes.io/instance-type In [m5.large, m6i.large]"
             ],
             ["spec.userData", "…resize 1", "…resize 2"],
             ["spec.blockDeviceMappings[0].ebs.volumeSize", "1024Gi", "2048Gi"],
