@@ -31,7 +31,9 @@ pub(crate) fn run(color: Color) -> Result<Status, CommandError> {
             return Ok(help());
         }
         if input::count(&clusters) == 0 {
-            return Ok(help());
+            help();
+            terminal::note(color, &format!("nothing to check in this folder: {}", input::NO_FILES));
+            return Ok(Status::NoInput);
         }
     }
     let status = check::run(&options, color)?;

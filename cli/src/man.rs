@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use answers::VERSION;
 use clap_mangen::Man;
 
 use super::error::CommandError;
@@ -19,7 +20,7 @@ pub(crate) fn run(command: Option<&str>) -> Result<Status, CommandError> {
         }
     };
     let mut text = Vec::new();
-    Man::new(page).render(&mut text)?;
+    Man::new(page).source(format!("karpwarden {VERSION}")).render(&mut text)?;
     io::stdout().write_all(&text)?;
     Ok(Status::Clean)
 }

@@ -32,7 +32,10 @@ pub(crate) fn read(
     let excluded = config.excluded(input, messages)?;
     let clusters = input::by_cluster(input, &config, None, &excluded, Wanted::Manifests);
     if input::count(&clusters) == 0 {
-        let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
+        let has_paths = !(input.paths.is_empty() && input.clusters.is_empty());
+        let reason =
+            if has_paths { input::NO_FILES } else { "name files or folders, or `-` for standard input" };
+        let message = format!("nothing to {verb}: {reason}");
         return Err(CommandError::NoInput(message));
     }
     input::refuse_excess(input, &clusters)?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use answers::story::{Lifeline, StepKind, Story, StoryCause, StoryKind, StoryStep};
+use karpwarden::simulate::words::counted;
 use symptoms::StoryTarget;
 use values::abbreviation::UnresolvedName;
 
@@ -113,7 +114,7 @@ fn grouped(steps: &[StoryStep]) -> Vec<StoryStep> {
 fn summary(story: &Story) -> String {
     let Some(last) = story.lifelines.last() else { return String::new() };
     if story.kind == StoryKind::NodePool {
-        return format!(", {} NodeClaims", story.lifelines.len());
+        return format!(", {}", counted(story.lifelines.len(), "NodeClaim"));
     }
     let state = if last.terminated.is_some() {
         "terminated"

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use karpwarden::simulate::words::counted;
+
 use super::error::CommandError;
 use super::form::Color;
 use super::input::BaseFolder;
@@ -55,7 +57,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         }
         is_first = false;
         seen.add(&beside);
-        say(options, color, &format!("watching {} files; Ctrl-C ends this", seen.len()));
+        say(options, color, &format!("watching {}; Ctrl-C ends this", counted(seen.len(), "file")));
         let now = changed(options, &beside, &seen);
         note = Some(format!("checking again: {}", now.differences(&seen)));
         seen = now;

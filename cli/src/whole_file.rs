@@ -59,7 +59,8 @@ impl WholeFile {
         // The process's umask applies, as for a file that a shell creates.
         #[cfg(unix)]
         options.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = options.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        let folder = folder.unwrap_or(Path::new("."));
+        let temporary = options.tempfile_in(folder).map_err(|error| of_folder(&error, folder))?;
         Ok(Self { target, out: BufWriter::new(temporary) })
     }
 
@@ -107,6 +108,15 @@ impl WholeFile {
         file.as_file().sync_all()?;
         Ok((self.target, file))
     }
+}
+
+/// The reason why a folder takes no file, without the random name of the temporary file.
+fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
+    if error.kind() == io::ErrorKind::NotFound {
+        return io::Error::new(error.kind(), format!("the folder `{}` does not exist", folder.display()));
+    }
+    let cause = error.get_ref().and_then(|error| error.source());
+    io::Error::new(error.kind(), cause.map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 impl Write for WholeFile {

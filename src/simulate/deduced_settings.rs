@@ -236,8 +236,10 @@ impl DeducedSettings {
                     None => self.settings.zones.push(zone),
                 }
             }
-            let names = self.settings.zones.iter().map(|zone| zone.name.clone()).collect();
-            self.assume(Assumption::Zones(names));
+            if !have_subnets(objects) {
+                let names = self.settings.zones.iter().map(|zone| zone.name.clone()).collect();
+                self.assume(Assumption::Zones(names));
+            }
             return Ok(());
         }
         self.settings.zones.clone_from(&choices.zones);
@@ -371,6 +373,19 @@ pub fn release_of(config: &Settings, files: &[File]) -> (Release, Option<Assumpt
         }
         None => (chosen, Some(Assumption::Release(chosen))),
     }
+}
+
+/// Whether the status of the EC2NodeClass of each NodePool has its subnets.
+fn have_subnets(objects: &[Object<'_>]) -> bool {
+    let is_known = |class: &&Object<'_>| items_of(class.at(&["status", "subnets"])).next().is_some();
+    let classes = objects.iter().filter(|object| object.is(Kind::NODE_CLASS)).filter(is_known);
+    let classes: BTreeSet<&str> = classes.map(|class| class.name()).collect();
+    let mut pools = objects.iter().filter_map(|object| NodePool::of(*object)).peekable();
+    pools.peek().is_some()
+        && pools.all(|pool| {
+            let name = pool.node_class_ref().and_then(|class| class.name()?.as_str());
+            name.is_some_and(|name| classes.contains(name))
+        })
 }
 
 /// The zones that the input shows: of subnets, nodes and NodePools.

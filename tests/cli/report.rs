@@ -146,7 +146,7 @@ fn exits_as_the_help_says() {
     assert_eq!(unreadable.status, 4);
     assert_eq!(unreadable.stderr.matches("`in/broken.yaml`").count(), 1, "{unreadable:?}");
     assert_eq!(report(&folder, &["empty"]).status, 3);
-    assert_eq!(report(&folder, &["missing"]).status, 4);
+    assert_eq!(report(&folder, &["missing"]).status, 3);
     assert_eq!(report(&folder, &["in", "--prices", "in/a.yaml"]).status, 2);
     assert_eq!(report(&folder, &["in", "--at", "noon"]).status, 2);
     let refused = report(&folder, &["-"]);

@@ -237,7 +237,7 @@ fn prints_help_of_a_command_and_version() {
       5  a file could not be written, or the system refused a resource (takes precedence over all)
     ");
     assert_eq!(folder.run(&["--version"]).stdout, format!("karpwarden {}\n", env!("CARGO_PKG_VERSION")));
-    assert_eq!(folder.run(&[]).status, 2);
+    assert_eq!(folder.run(&[]).status, 3);
 }
 
 #[test]

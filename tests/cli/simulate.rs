@@ -110,7 +110,7 @@ fn shows_the_nodes_and_the_reasons() {
       every instance type has capacity in every zone
       webhooks change no pod
 
-    2 findings: run `karpwarden check` to see them
+    2 findings about this input: `karpwarden check` shows them
     ");
 }
 
@@ -244,7 +244,10 @@ fn tells_what_check_finds_in_the_input() {
         POOL.replacen("role: KarpenterNodeRole", "instanceProfile: arn:aws:iam::1:instance-profile/x", 1);
     let folder = Folder::with(&[("pool.yaml", pool.as_str()), ("pods.yaml", PODS)]);
     let human = folder.run(&arguments);
-    assert!(human.stdout.ends_with("findings: run `karpwarden check` to see them\n"), "{human:?}");
+    assert!(
+        human.stdout.ends_with("findings about this input: `karpwarden check` shows them\n"),
+        "{human:?}"
+    );
     let json = folder.run(&[&arguments[..], &["--format", "json"]].concat());
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     let check = folder.run(&["check", "--karpenter-version", "1.14", "--format", "json", "."]);

@@ -76,7 +76,7 @@ fn checks_again_when_a_file_changes_appears_or_goes() {
     let watch = Watch::start(&folder, &["."]);
     let line = Watch::wait(&watch.stdout, "1 error");
     assert!(!line.contains('\u{1b}'), "no terminal, so nothing is cleared: {line}");
-    Watch::wait(&watch.stderr, "note: watching 1 files; Ctrl-C ends this");
+    Watch::wait(&watch.stderr, "note: watching 1 file; Ctrl-C ends this");
     folder.write("class.yaml", GOOD.as_bytes());
     Watch::wait(&watch.stderr, "note: checking again: `class.yaml` changed");
     watch.wait_for_report("no findings");
@@ -145,8 +145,10 @@ fn checks_the_folder_without_a_command_and_names_the_other_commands() {
 fn shows_the_help_without_a_command_in_a_folder_without_manifests() {
     let folder = Folder::with(&[("notes.txt", "none")]);
     let run = folder.run(&[]);
-    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    assert_eq!(run.stderr, folder.run(&["-h"]).stdout);
+    assert_eq!((run.status, run.stdout.as_str()), (3, ""));
+    let (help, note) = run.stderr.split_once("note: ").unwrap();
+    assert_eq!(help, folder.run(&["-h"]).stdout);
+    assert!(note.starts_with("nothing to check in this folder: found no .yaml"), "{note}");
     folder.write("karpwarden.yaml", b"rule: {}\n");
     let run = folder.run(&[]);
     assert_eq!(run.status, 2);

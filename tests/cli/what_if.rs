@@ -136,7 +136,7 @@ fn says_which_round_places_what_and_what_it_costs() {
       webhooks change no pod
       before each further round, the nodes join with their cheapest type in the first of their zones, and run their pods (`--rounds 1`)
 
-    1 finding: run `karpwarden check` to see them
+    1 finding about this input: `karpwarden check` shows it
     ");
     let single = simulate(&folder(), &["--rounds", "1", "pool.yaml", "web.yaml"]);
     assert!(single.stdout.starts_with("2 of 5 pods placed on 2 new nodes"), "{single:?}");

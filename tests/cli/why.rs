@@ -189,7 +189,7 @@ fn the_plugin_of_kubectl_says_its_name() {
     let folder = Folder::with(&[("notes.txt", "none")]);
     for (arguments, status, expected) in [
         (&["-h"][..], 0, "Usage: kubectl karpwarden [OPTIONS] [COMMAND]"),
-        (&[], 2, "Usage: kubectl karpwarden [OPTIONS] [COMMAND]"),
+        (&[], 3, "Usage: kubectl karpwarden [OPTIONS] [COMMAND]"),
         (&["why", "-h"], 0, "Usage: kubectl karpwarden why [OPTIONS] <pod/NAME|node/NAME>"),
         (&["check", "--no-such-flag"], 2, "Usage: kubectl karpwarden check"),
         (&["man", "why"], 0, "kubectl karpwarden why"),

@@ -84,14 +84,19 @@ impl Kubectl {
     pub(super) fn run<T>(
         &self,
         arguments: &[String],
-        read: impl FnOnce(ChildStdout) -> T,
+        read: impl FnOnce(&mut ChildStdout) -> T,
     ) -> io::Result<(Option<T>, Option<KubectlFailure>)> {
         let mut command = Command::new("kubectl");
         command.args(arguments).args(&self.flags).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // kubectl blocks if nobody reads one of its outputs.
         let errors = child.stderr.take().map(|stderr| thread::spawn(move || start_of(stderr)));
-        let result = child.stdout.take().map(read);
+        let result = child.stdout.take().map(|mut stdout| {
+            let result = read(&mut stdout);
+            // Without a reader, kubectl fails at the last bytes, which a list in JSON does not need.
+            let _ = io::copy(&mut stdout, &mut io::sink());
+            result
+        });
         let status = child.wait()?;
         let stderr = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
         let failure = (!status.success()).then(|| KubectlFailure::parse(&stderr));

@@ -16,6 +16,7 @@ mod summary;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
+use std::process::ChildStdout;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -172,7 +173,7 @@ fn each_object(
     let mut gap = KindGap { state: State::Read, reason: String::new(), missing: String::new() };
     for query in Query::all(kind, namespaces) {
         let mut take = |object: Value| if is_skipped(kind, &query, &object) { Ok(()) } else { take(object) };
-        let read = |stdout| list::each_item(stdout, &mut take);
+        let read = |stdout: &mut ChildStdout| list::each_item(stdout, &mut take);
         let (read, failure) = kubectl.run(&query.arguments(kind), read)?;
         let failure = match read {
             Some(Err(ListError::Write(error))) => return Err(error),

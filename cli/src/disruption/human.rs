@@ -94,7 +94,7 @@ fn write_assumptions(
     }
     if shown.skipped > 0 {
         let unit = if shown.skipped == 1 { "document" } else { "documents" };
-        writeln!(out, "  {} {unit} without effect, because they could not be read", shown.skipped)?;
+        writeln!(out, "  {} {unit} without effect: not readable", shown.skipped)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod mark;
 mod server;
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use clap::Args;
@@ -47,7 +48,11 @@ pub(crate) fn run(arguments: OpenArguments, color: Color) -> Result<Status, Comm
     let options = PageOptions::try_from(arguments.page)?;
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port))).await?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot listen on {address} (`--port`): {error}"))
+        })?;
         let server = PageServer::new(options, listener.local_addr()?.port(), color)?;
         let mut out = terminal::stdout(color);
         super::output::unless_closed(server.announce(&mut out))?;

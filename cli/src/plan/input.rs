@@ -91,6 +91,10 @@ pub(super) fn read(run: &PlanRun, messages: &dyn Messages) -> Result<LoadedPlan,
             (pairs, Some(commit))
         }
     };
+    let missing = run.input.paths.iter().find(|path| path.as_os_str() != "-" && !path.exists());
+    if let (PlanOrigin::Reviews, Some(path)) = (&run.origin, missing) {
+        return Err(CommandError::Usage(format!("`{}`: no such file or folder", path.display())));
+    }
     if matches!(run.origin, PlanOrigin::Reviews) && !pairs.iter().flat_map(LoadedPair::files).any(has_update)
     {
         let text = "one file or folder without an AdmissionReview of an UPDATE: name OLD and NEW, or compare with `--base` or `--snapshot DIR`";
@@ -202,30 +206,25 @@ impl Reader<'_> {
         let read = input.read(limits).file;
         let changes = match read.documents.as_slice() {
             [Document::Read(tree)] => tree.root().get("resource_changes"),
-            [Document::Unreadable { .. }] => None,
-            _ => return Err(no_plan(path)),
+            [Document::Unreadable { error, .. }] => {
+                return Err(CommandError::Usage(format!("`{}`: {error}", path.display())));
+            }
+            _ => None,
         };
-        if changes.is_none() && matches!(read.documents.as_slice(), [Document::Read(_)]) {
-            return Err(no_plan(path));
-        }
+        let Some(changes) = changes else { return Err(no_plan(path)) };
         let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
         let side = |side: PlannedSide| {
             let again = File::read(read.source.name(), read.source.text(), options);
-            let documents = if changes.is_some() { again.documents } else { Vec::new() };
-            let mut planned = [File { documents, is_relevant: read.is_relevant, ..again }];
+            let mut planned = [File { is_relevant: read.is_relevant, ..again }];
             evaluate_plans(&mut planned, side, limits);
             let mut cluster = self.cluster(&files);
             cluster.files.extend(planned);
             cluster
         };
         let (mut old, mut new) = (side(PlannedSide::Before), side(PlannedSide::After));
-        let is_plan = changes.is_some();
-        let changes: Vec<Node<'_>> = changes.into_iter().flat_map(Node::children).collect();
+        let changes: Vec<Node<'_>> = changes.children().collect();
         let deleted = terraform::deleted(&changes, &old.files);
         terraform::leave_out_alike(&changes, &mut old.files, &mut new.files);
-        if !is_plan {
-            new.files.push(read);
-        }
         Ok(LoadedPair {
             name: String::new(),
             old: Some(old),

@@ -90,6 +90,10 @@ pub(crate) fn write(
         Err(error) => return Err(error),
     };
     output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
+    let paths = || options.input.paths.iter().chain(&options.input.clusters);
+    if paths().next().is_some() && !paths().any(|path| path.exists()) {
+        return Err(CommandError::NoInput("nothing to report: no such file or folder".to_owned()));
+    }
     one_cluster::report_unreadable(&cluster.files, messages);
     let mut absent = Vec::new();
     let mut part = Parts { absent: &mut absent, has_prices: options.prices.is_some() };

@@ -323,7 +323,8 @@ fn write_ignored(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -
 fn write_findings(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
     match shown.findings.len() {
         0 => Ok(()),
-        count => writeln!(out, "\n{}: run `karpwarden check` to see them", counted(count, "finding")),
+        1 => writeln!(out, "\n1 finding about this input: `karpwarden check` shows it"),
+        count => writeln!(out, "\n{count} findings about this input: `karpwarden check` shows them"),
     }
 }
 
@@ -333,11 +334,7 @@ fn write_assumptions(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_
         writeln!(out, "  {}", human::printable(assumption))?;
     }
     if shown.skipped > 0 {
-        writeln!(
-            out,
-            "  {} without effect, because they could not be read",
-            counted(shown.skipped, "document")
-        )?;
+        writeln!(out, "  {} without effect: not readable", counted(shown.skipped, "document"))?;
     }
     Ok(())
 }

@@ -127,9 +127,9 @@ spec: {{{fields}}}
         let tags =
             |count: usize| (0..count).map(|number| format!("t{number}: a")).collect::<Vec<_>>().join(", ");
         for (fields, help) in [
-            ("amiSelectorTerms: []".to_owned(), "write at least 1 items"),
+            ("amiSelectorTerms: []".to_owned(), "write at least 1 item"),
             (format!("amiSelectorTerms: [{}]", many("{id: ami-0123}", 31)), "write at most 30 items"),
-            ("placementGroupSelector: {name: ''}".to_owned(), "write at least 1 characters"),
+            ("placementGroupSelector: {name: ''}".to_owned(), "write at least 1 character"),
             (format!("subnetSelectorTerms: [{{tags: {{{}}}}}]", tags(21)), "write at most 20 keys"),
         ] {
             assert!(findings(&super::RULE, &class(&fields)).contains(help), "{fields}");

@@ -5,7 +5,7 @@ pub(super) const DESCRIBED: [(&str, &[&str]); 5] = [
     (
         "only the author knows the value",
         &[
-            "api-length: write at least 1 items",
+            "api-length: write at least 1 item",
             "api-metadata: write a valid value for",
             "bdm-missing-fields: add `ebs` with a `volumeSize`",
             "clustername-empty: write the name of the EKS cluster",

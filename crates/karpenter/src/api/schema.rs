@@ -119,6 +119,11 @@ pub enum Limit {
     DateTime,
 }
 
+/// The end of a noun after a number.
+const fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 impl Limit {
     /// The limit in a few words. Values of an enum have the releases that support them, unless all do.
     pub fn described(self, release: Release) -> String {
@@ -131,11 +136,11 @@ impl Limit {
             Self::Pattern(pattern) => pattern.description.to_owned(),
             Self::Minimum(bound) => format!("at least {bound}"),
             Self::Maximum(bound) => format!("at most {bound}"),
-            Self::MinLength(bound) => format!("at least {bound} characters"),
-            Self::MaxLength(bound) => format!("at most {bound} characters"),
-            Self::MinItems(bound) => format!("at least {bound} items"),
-            Self::MaxItems(bound) => format!("at most {bound} items"),
-            Self::MaxProperties(bound) => format!("at most {bound} keys"),
+            Self::MinLength(bound) => format!("at least {bound} character{}", plural(bound)),
+            Self::MaxLength(bound) => format!("at most {bound} character{}", plural(bound)),
+            Self::MinItems(bound) => format!("at least {bound} item{}", plural(bound)),
+            Self::MaxItems(bound) => format!("at most {bound} item{}", plural(bound)),
+            Self::MaxProperties(bound) => format!("at most {bound} key{}", plural(bound)),
             Self::UniqueItems => "no duplicate items".to_owned(),
             Self::DateTime => "a date with a time".to_owned(),
         }
