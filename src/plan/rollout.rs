@@ -100,7 +100,9 @@ pub(super) fn add<'d>(
     plan.answer.cost =
         PlannedCost { before: rounded(cost.before), after: rounded(cost.after), peak: rounded(cost.peak) };
     plan.answer.pods.moved = result.moved_pods;
-    for pod in &result.pending_pods {
+    // The forecast tries a pod that waits already only if it has to move others.
+    let tried = result.pending_pods.iter().filter(|pod| !pod.before || !pod.message.is_empty());
+    for pod in tried {
         let before =
             if pod.before { &mut plan.answer.pods.pending_before } else { &mut plan.answer.pods.lost };
         before.push(pod.pod.clone());
