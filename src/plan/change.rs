@@ -78,7 +78,6 @@ pub(super) fn changes_of<'d>(
             }
         }
     }
-    drop_moved(&mut found, scopes);
     found
 }
 
@@ -181,41 +180,6 @@ type ContentKey<'d> = (&'d str, &'d str, String);
 
 fn content_key(object: Object<'_>) -> Option<ContentKey<'_>> {
     Some((object.kind(), object.api_version(), object.at(&["spec"])?.to_json().to_string()))
-}
-
-/// Drops the objects that only moved, because the whole scope has another name. An object that moves from one scope to another is removed
-/// in a cluster.
-fn drop_moved(changes: &mut Vec<PlanChange<'_>>, scopes: &[PlanScope<'_>]) {
-    let is_empty = |objects: &[Object<'_>]| {
-        !objects.iter().any(|object| PLANNED.into_iter().any(|kind| object.is(kind)))
-    };
-    let has_moved = |one: &PlanChange<'_>| {
-        let mut scopes = one.scopes.iter().filter_map(|index| scopes.get(*index));
-        scopes.all(|scope| is_empty(&scope.old) || is_empty(&scope.new))
-    };
-    let of = |kind: ObjectChangeKind| {
-        let all =
-            changes.iter().enumerate().filter(move |(_, one)| one.change.change == kind && has_moved(one));
-        all.filter_map(|(index, one)| {
-            let object = one.change.object()?;
-            Some(((object.name(), content_key(object)?), index))
-        })
-    };
-    let mut added: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (key, index) in of(ObjectChangeKind::Added) {
-        added.entry(key).or_default().push(index);
-    }
-    let mut dropped = BTreeSet::new();
-    for (key, index) in of(ObjectChangeKind::Removed) {
-        if let Some(other) = added.get_mut(&key).and_then(Vec::pop) {
-            dropped.extend([index, other]);
-        }
-    }
-    let mut index = 0;
-    changes.retain(|_| {
-        index += 1;
-        !dropped.contains(&(index - 1))
-    });
 }
 
 /// The consequence for the whole object.

@@ -3,6 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `scope` | the objects of each cluster before and after the change |
+//! | `folders` | the folders that tell clusters apart |
+//! | `renamed` | clusters whose folder has another name |
 //! | `homes` | the environments and overlays of each object |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
@@ -28,6 +30,7 @@ mod controller;
 mod evidence;
 mod feeds;
 mod finding;
+mod folders;
 mod homes;
 mod kubernetes;
 mod older;
@@ -35,6 +38,7 @@ mod pods;
 mod pool;
 mod recreated;
 mod refused;
+mod renamed;
 mod rollout;
 mod scope;
 mod shown;

@@ -11,8 +11,10 @@ use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
 use objects::object::{Object, Operation};
 
+use super::folders;
 use super::homes::Homes;
 use super::older::is_older;
+use super::renamed;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
@@ -49,10 +51,11 @@ pub(super) fn place_key(object: Object<'_>) -> PlaceKey<'_> {
 
 /// An object with the start of the name of its file left out.
 #[derive(Clone, Debug)]
-struct SideObject<'d> {
-    object: Object<'d>,
+pub(super) struct SideObject<'d> {
+    pub(super) object: Object<'d>,
     unresolved: Option<&'d str>,
-    file: String,
+    /// The name of the file without the part that tells the sides apart.
+    pub(super) file: String,
 }
 
 /// The scopes of a pair, by name.
@@ -81,6 +84,7 @@ pub(super) fn scopes<'d>(
         let (old, new) = both(name);
         scopes.extend(separate(&joined(pair.name, name), &old, &new, &folders));
     }
+    let mut scopes = renamed::paired(scopes);
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
     if scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
         for scope in &mut scopes {
@@ -142,6 +146,14 @@ pub(super) fn is_planned(object: Object<'_>) -> bool {
 /// visible to every cluster.
 type ScopeKey = Option<String>;
 
+/// What tells clusters apart whose objects have the same names.
+#[derive(Clone, Copy, Debug)]
+enum ScopeWay {
+    Environment,
+    Folder,
+    File,
+}
+
 /// Separates the clusters whose objects have the same names.
 fn separate<'d>(
     name: &str,
@@ -151,26 +163,31 @@ fn separate<'d>(
 ) -> Vec<PlanScope<'d>> {
     let environment =
         |file: &str| folders_of(file).find(|folder| environments.contains(*folder)).map(str::to_owned);
-    let folder = |file: &str| Some(folders_of(file).next().unwrap_or_default().to_owned());
-    let file = |file: &str| Some(file.to_owned());
-    // Each way tells more clusters apart than the one before.
-    let ways: [&dyn Fn(&str) -> ScopeKey; 3] = [&environment, &folder, &file];
     let mut keys: BTreeMap<&str, ScopeKey> =
         old.iter().chain(new).map(|object| (object.file.as_str(), None)).collect();
     let mut apart = moved(old, new, &environment);
-    for way in ways {
+    // Each way tells more clusters apart than the one before.
+    for way in [ScopeWay::Environment, ScopeWay::Folder, ScopeWay::File] {
         apart.extend(repeated(old, &keys).chain(repeated(new, &keys)));
         if apart.is_empty() {
             break;
         }
+        let folders = match way {
+            ScopeWay::Folder => folders::apart([old, new], |one| apart.contains(&identity(one, &keys))),
+            ScopeWay::Environment | ScopeWay::File => BTreeMap::new(),
+        };
         for object in old.iter().chain(new) {
-            // An object with a unique name stays visible to all.
+            let file = object.file.as_str();
             let is_apart = apart.contains(&identity(object, &keys));
-            if let Some(key) = keys.get_mut(object.file.as_str()).filter(|_| is_apart) {
-                *key = way(&object.file);
+            if let Some(key) = keys.get_mut(file).filter(|_| is_apart) {
+                *key = match way {
+                    ScopeWay::Environment => environment(file),
+                    ScopeWay::Folder => folders.get(file).map(|folder| (*folder).to_owned()),
+                    ScopeWay::File => Some(file.to_owned()),
+                };
             }
         }
-        spread(&mut keys, environments);
+        spread(&mut keys);
         apart.clear();
     }
     let mut found: BTreeSet<Option<&str>> = keys.values().flatten().map(|key| Some(key.as_str())).collect();
@@ -367,10 +384,10 @@ fn moved(
     old.moved(&new).map(|((kind, name), _)| (kind.clone(), name.clone(), None)).collect()
 }
 
-/// Gives the other files of an environment its key.
-fn spread(keys: &mut BTreeMap<&str, ScopeKey>, environments: &BTreeSet<String>) {
-    let used: BTreeSet<String> =
-        keys.values().flatten().filter(|key| environments.contains(*key)).cloned().collect();
+/// Gives the other files of a folder that is a cluster its key. An object with a unique name stays visible to all clusters only if it is
+/// outside of their folders.
+fn spread(keys: &mut BTreeMap<&str, ScopeKey>) {
+    let used: BTreeSet<String> = keys.values().flatten().filter(|key| !key.is_empty()).cloned().collect();
     for (file, key) in keys.iter_mut().filter(|(_, key)| key.is_none()) {
         *key = folders_of(file).find(|folder| used.contains(*folder)).map(str::to_owned);
     }

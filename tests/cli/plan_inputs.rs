@@ -262,3 +262,90 @@ fn a_node_pool_that_moves_to_another_overlay_is_removed_in_the_first() {
         assert_eq!(planned(old, new), expected, "{old:?} {new:?}");
     }
 }
+
+/// The changes between two states of NodePools and EC2NodeClasses, each given as its file, its kind and name, and its label or role.
+fn cluster_changes(old: &[[&str; 3]], new: &[[&str; 3]]) -> (String, Vec<String>) {
+    let folder = Folder::with(&[]);
+    for (side, objects) in [("old", old), ("new", new)] {
+        for [file, object, value] in objects {
+            let (kind, name) = object.split_once(' ').unwrap();
+            let text = match kind {
+                "pool" => POOL
+                    .replacen("{name: default}", &format!("{{name: {name}}}"), 1)
+                    .replace("team: a", &format!("team: {value}")),
+                _ => CLASS
+                    .replace("{name: default}", &format!("{{name: {name}}}"))
+                    .replace("role: r", &format!("role: {value}")),
+            };
+            folder.write(&format!("{side}/{file}"), text.as_bytes());
+        }
+    }
+    let answer: Value = plan(&folder, &["--format", "json", "old", "new"]).json();
+    let text = |change: &Value| {
+        let [kind, name, change, cluster] =
+            ["kind", "name", "change", "cluster"].map(|key| change[key].as_str().unwrap());
+        format!("{kind} {name} {change} in {cluster}")
+    };
+    let changes = answer["changes"].as_array().unwrap().iter().map(text).collect();
+    (answer["verdict"].as_str().unwrap().to_owned(), changes)
+}
+
+#[test]
+fn an_object_with_a_unique_name_belongs_to_the_folder_of_its_cluster() {
+    // Both have an EC2NodeClass of one name, so that they are two clusters.
+    for [class_a, from, class_b, to, other] in [
+        ["team-a/c.yaml", "team-a/spot.yaml", "team-b/c.yaml", "team-b/spot.yaml", "team-b/od.yaml"],
+        [
+            "team-a/c/c.yaml",
+            "team-a/p/spot.yaml",
+            "team-b/c/c.yaml",
+            "team-b/p/spot.yaml",
+            "team-b/p/od.yaml",
+        ],
+    ] {
+        let state = |file| {
+            let classes = [[class_a, "class default", "a"], [class_b, "class default", "b"]];
+            [classes[0], classes[1], [file, "pool spot", "x"], [other, "pool od", "x"]]
+        };
+        let (verdict, changes) = cluster_changes(&state(from), &state(to));
+        assert_eq!(verdict, "removes the nodes of 1 NodePool (spot in team-a)");
+        assert_eq!(changes, ["NodePool spot removed in team-a", "NodePool spot added in team-b"]);
+    }
+}
+
+#[test]
+fn the_class_of_a_cluster_has_the_node_pools_of_its_folder() {
+    let state = |role| {
+        [
+            ["cluster-a/class.yaml", "class default", role],
+            ["cluster-a/pool.yaml", "pool pool-a", "x"],
+            ["cluster-b/class.yaml", "class default", "b"],
+            ["cluster-b/pool.yaml", "pool pool-b", "x"],
+        ]
+    };
+    let (verdict, _) = cluster_changes(&state("a"), &state("c"));
+    assert_eq!(verdict, "replaces every node of 1 NodePool (pool-a in cluster-a): spec.role");
+    // The folders are parts of one cluster.
+    let parts = |role| [["classes/c.yaml", "class default", role], ["pools/p.yaml", "pool p", "x"]];
+    let (verdict, _) = cluster_changes(&parts("a"), &parts("c"));
+    assert_eq!(verdict, "replaces every node of 1 NodePool (p): spec.role");
+}
+
+#[test]
+fn a_cluster_with_another_name_is_compared_with_itself() {
+    let old = [["demo01/class.yaml", "class default", "a"], ["demo01/pool.yaml", "pool spot", "x"]];
+    let new = |role| {
+        [
+            ["manifests/basic/class.yaml", "class default", role],
+            ["manifests/basic/pool.yaml", "pool spot", "x"],
+            ["manifests/highload/class.yaml", "class default", "b"],
+            ["manifests/highload/pool.yaml", "pool default", "x"],
+        ]
+    };
+    let (verdict, _) = cluster_changes(&old, &new("b"));
+    assert_eq!(verdict, "replaces every node of 1 NodePool (spot in manifests/basic): spec.role");
+    assert_eq!(cluster_changes(&old, &new("a")).0, "no node is replaced");
+    // Either cluster may be the old one.
+    let either = [new("b")[0], new("b")[1], new("b")[2], ["manifests/highload/pool.yaml", "pool spot", "x"]];
+    assert_eq!(cluster_changes(&old, &either).0, "removes the nodes of 1 NodePool (spot in demo01)");
+}
