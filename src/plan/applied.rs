@@ -115,7 +115,14 @@ pub(super) fn scope<'d>(
     new.extend(wanted.into_values());
     new.extend(further);
     let unresolved = files.iter().filter_map(|input| Some((place_key(input.object), input.unresolved?)));
-    PlanScope { name: String::new(), old: cluster, new, unresolved: unresolved.collect(), is_whole: true }
+    PlanScope {
+        name: String::new(),
+        old: cluster,
+        new,
+        unresolved: unresolved.collect(),
+        is_whole: true,
+        doubtful: None,
+    }
 }
 
 /// The changed objects with the metadata and the status that they have in the cluster, and the NodeClaims of removed NodePools as they

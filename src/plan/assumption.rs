@@ -26,6 +26,8 @@ pub enum PlanAssumption {
         /// The paths of the fields.
         fields: Vec<String>,
     },
+    /// The folder is applied itself, beside the kustomizations that use its objects.
+    AppliedBase(String),
     /// Karpenter has written the new hashes before the files are applied.
     EditAfterUpgrade,
     /// The hashes of EC2NodeClasses in this release.
@@ -57,6 +59,10 @@ impl fmt::Display for PlanAssumption {
             Self::Redacted { object, fields } => {
                 write!(f, "the values that the snapshot leaves out of {} of {object} do not change", fields.join(", "))
             }
+            Self::AppliedBase(folder) => write!(
+                f,
+                "`{folder}` may be applied itself, beside the kustomizations that use its objects: the input does not show it",
+            ),
             Self::EditAfterUpgrade => f.write_str(
                 "the files are applied while Karpenter runs: what changes while no controller runs is absorbed, and replaces no node",
             ),

@@ -62,6 +62,9 @@ pub(super) fn changes_of<'d>(
         let mut changes = of_scope(scope, options);
         feeds.add(&mut changes, scope, &names);
         recreated::add(&mut changes, scope, deleted);
+        if scope.doubtful.is_some() {
+            changes.iter_mut().for_each(doubt);
+        }
         for change in changes {
             let key = (change.change.old.map(place_key), change.change.new.map(place_key));
             // Overlays build different objects from one place.
@@ -71,7 +74,13 @@ pub(super) fn changes_of<'d>(
             };
             if let Some(same) = same.filter(is_same) {
                 same.scopes.push(index);
-                same.change.node_pools.extend(change.change.node_pools);
+                same.change.node_pools.extend(&change.change.node_pools);
+                if change.change.effect > same.change.effect {
+                    let node_pools = same.change.node_pools.clone();
+                    let scopes = std::mem::take(&mut same.scopes);
+                    *same =
+                        PlanChange { change: ObjectChange { node_pools, ..change.change }, scopes, ..change };
+                }
             } else {
                 places.insert(key, found.len());
                 found.push(PlanChange { scopes: vec![index], ..change });
@@ -79,6 +88,14 @@ pub(super) fn changes_of<'d>(
         }
     }
     found
+}
+
+/// Weakens a change of a folder that may not be applied itself.
+fn doubt(change: &mut PlanChange<'_>) {
+    for field in &mut change.change.fields {
+        field.effect = field.effect.min(Effect::Unknown);
+    }
+    change.change.effect = change.change.effect.min(Effect::Unknown);
 }
 
 /// The changes of one scope.

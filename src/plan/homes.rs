@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::built_objects::BuiltObjects;
 use objects::object::Object;
 
-use super::scope::{is_planned, without_start};
+use super::scope::{is_planned, with_start, without_start};
 use super::{PlanPair, PlanSide};
 
 /// Kind and name of an object.
@@ -41,10 +41,28 @@ impl Homes {
     }
 }
 
+/// The builds of both sides.
+#[derive(Debug)]
+pub(super) struct BothBuilt {
+    pub(super) old: BuiltObjects,
+    pub(super) new: BuiltObjects,
+    /// The folders of overlays that may be applied themselves or only be bases of others.
+    pub(super) doubtful: BTreeSet<String>,
+}
+
 /// The builds of both sides. Overlays that share objects on one side, or from one side to the other, are for different clusters on both.
-pub(super) fn built(pair: PlanPair<'_>) -> (BuiltObjects, BuiltObjects) {
-    let mut sides = [pair.old, pair.new].map(|side| BuiltObjects::of(&side.cluster.files));
+pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
     let both = || [pair.old, pair.new].into_iter();
+    let mut bases: BTreeMap<String, bool> = BTreeMap::new();
+    for side in both() {
+        for (folder, is_certain) in BuiltObjects::applied_bases(&side.cluster.files) {
+            *bases.entry(without_start(&folder, side.folder).to_owned()).or_default() |= is_certain;
+        }
+    }
+    let mut sides = [pair.old, pair.new].map(|side| {
+        let folders = bases.keys().map(|folder| with_start(folder, side.folder)).collect();
+        BuiltObjects::with_bases(&side.cluster.files, &folders)
+    });
     let owned = |side: PlanSide<'_>, names: BTreeSet<&str>| -> BTreeSet<String> {
         names.into_iter().map(|name| without_start(name, side.folder).to_owned()).collect()
     };
@@ -65,5 +83,8 @@ pub(super) fn built(pair: PlanPair<'_>) -> (BuiltObjects, BuiltObjects) {
             built.add_variants(|name| group.contains(without_start(name, side.folder)));
         }
     }
-    sides.into()
+    let [old, new] = sides;
+    let doubtful =
+        bases.into_iter().filter(|(_, is_certain)| !is_certain).map(|(folder, _)| folder).collect();
+    BothBuilt { old, new, doubtful }
 }

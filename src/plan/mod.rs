@@ -220,7 +220,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
     let built = homes::built(pair);
-    let mut found = scopes(pair, &built.0, &built.1);
+    let mut found = scopes(pair, &built);
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
@@ -232,6 +232,9 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         }
     }
     for (scope, own) in found.iter().zip(&own) {
+        let is_open = own.iter().any(|change| change.change.effect >= Effect::Unknown);
+        let base = scope.doubtful.clone().filter(|_| is_open);
+        plan.assumptions.extend(base.map(PlanAssumption::AppliedBase));
         add_scope(plan, scope, own, (pair, releases), options)?;
     }
     plan.answer.changes.extend(unread::changes(pair, &feeds));
@@ -308,6 +311,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         new: applied::after(&scope, &merged),
         unresolved: BTreeMap::new(),
         is_whole: true,
+        doubtful: None,
     };
     let deduced = add_scope(plan, &settled, &own, (pair, releases), options)?;
     let facts = snapshot::DriftFacts {

@@ -12,7 +12,7 @@ use karpenter::kind::Kind;
 use objects::object::{Object, Operation};
 
 use super::folders;
-use super::homes::Homes;
+use super::homes::{BothBuilt, Homes};
 use super::older::is_older;
 use super::renamed;
 use super::{PlanPair, PlanSide};
@@ -38,6 +38,8 @@ pub(super) struct PlanScope<'d> {
     pub(super) unresolved: BTreeMap<PlaceKey<'d>, &'d str>,
     /// Whether all objects are here, not only objects that can change nodes.
     pub(super) is_whole: bool,
+    /// The folder of the cluster, if the input does not show whether it is applied itself or is only the base of kustomizations.
+    pub(super) doubtful: Option<String>,
 }
 
 /// The place of an object in the text.
@@ -59,11 +61,8 @@ pub(super) struct SideObject<'d> {
 }
 
 /// The scopes of a pair, by name.
-pub(super) fn scopes<'d>(
-    pair: PlanPair<'d>,
-    old: &'d BuiltObjects,
-    new: &'d BuiltObjects,
-) -> Vec<PlanScope<'d>> {
+pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanScope<'d>> {
+    let BothBuilt { old, new, doubtful } = built;
     let (olds, news) = (variants(pair.old, old, true), variants(pair.new, new, false));
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (side, built) in [(pair.old, old), (pair.new, new)] {
@@ -82,7 +81,9 @@ pub(super) fn scopes<'d>(
     let mut scopes = Vec::new();
     for name in names {
         let (old, new) = both(name);
-        scopes.extend(separate(&joined(pair.name, name), &old, &new, &folders));
+        let doubtful = doubtful.get(name);
+        let own = separate(&joined(pair.name, name), &old, &new, &folders).into_iter();
+        scopes.extend(own.map(|scope| PlanScope { doubtful: doubtful.cloned(), ..scope }));
     }
     let mut scopes = renamed::paired(scopes);
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
@@ -128,6 +129,11 @@ fn variants<'d>(
 /// A name without the part that tells the sides apart.
 pub(super) fn without_start<'n>(name: &'n str, folder: &str) -> &'n str {
     name.strip_prefix(folder).map_or(name, |rest| rest.trim_start_matches('/'))
+}
+
+/// A name with the part that tells the sides apart.
+pub(super) fn with_start(name: &str, folder: &str) -> String {
+    joined(folder.trim_end_matches('/'), name)
 }
 
 fn joined(one: &str, other: &str) -> String {
@@ -217,6 +223,7 @@ fn separate<'d>(
             old: objects(&old),
             new: objects(&new),
             is_whole,
+            doubtful: None,
         }
     };
     found.into_iter().map(scope).collect()

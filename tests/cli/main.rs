@@ -36,6 +36,7 @@ mod places;
 mod plan;
 mod plan_around;
 mod plan_base;
+mod plan_clusters;
 #[cfg(unix)]
 mod plan_collected;
 mod plan_inputs;

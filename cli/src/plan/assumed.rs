@@ -11,6 +11,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         PlanAssumption::NoNodes => " (`--snapshot`)",
         PlanAssumption::NoNodeClaims => "; `karpwarden collect` needs the right to list NodeClaims",
         PlanAssumption::OthersStay => " (`--complete`)",
+        PlanAssumption::AppliedBase(_) => "; name the folders that are applied",
         PlanAssumption::NodeStart(_) => " (`--node-start`)",
         PlanAssumption::Redacted { .. }
         | PlanAssumption::EditAfterUpgrade

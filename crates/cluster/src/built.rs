@@ -13,6 +13,7 @@ use manifest::{Document, File, FileKind, FileNumber, is_markdown};
 use objects::object::Object;
 use objects::type_meta::TypeMeta;
 
+use crate::bases;
 use crate::files::Cluster;
 use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
 use crate::input_object::InputObject;
@@ -70,7 +71,15 @@ pub struct BuiltCluster {
 impl BuiltCluster {
     /// Builds the kustomizations among the files of a cluster, with the values of the variables that Flux and Argo CD replace.
     pub fn of(cluster: ClusterId, files: &[File]) -> Self {
-        let mut builds = Builds::of(files, &Limits::DEFAULT);
+        Self::with_bases(cluster, files, &BTreeSet::new())
+    }
+
+    /// Builds the kustomizations, with overlays for some folders that are applied although other kustomizations use their objects.
+    pub(crate) fn with_bases(cluster: ClusterId, files: &[File], folders: &BTreeSet<String>) -> Self {
+        let mut builds = Builds::with_roots(files, &Limits::DEFAULT, folders);
+        for folder in folders {
+            bases::add_folder(&mut builds, files, folder);
+        }
         substitution::add(&mut builds, files, &Limits::DEFAULT);
         Self::new(cluster, files, builds)
     }

@@ -1,10 +1,11 @@
 //! The objects of an input as the kustomizations among its files build them, for commands that look at one cluster.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::{Document, File};
 use objects::object::Object;
 
+use crate::bases;
 use crate::built::BuiltCluster;
 use crate::environments::Environments;
 use crate::files::files_of;
@@ -28,6 +29,18 @@ impl BuiltObjects {
     /// Builds the kustomizations among files.
     pub fn of(files: &[File]) -> Self {
         Self(BuiltCluster::of(ClusterId::FIRST, files))
+    }
+
+    /// The folders with objects of Karpenter that are applied themselves although a kustomization elsewhere uses their objects, each with
+    /// whether this is certain. If not, the input does not say whether it is so.
+    pub fn applied_bases(files: &[File]) -> BTreeMap<String, bool> {
+        bases::applied_bases(files)
+    }
+
+    /// Builds the kustomizations among files, with an overlay for each of some folders that are applied although other kustomizations
+    /// use their objects.
+    pub fn with_bases(files: &[File], folders: &BTreeSet<String>) -> Self {
+        Self(BuiltCluster::with_bases(ClusterId::FIRST, files, folders))
     }
 
     /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and

@@ -99,6 +99,11 @@ pub enum BuildOutcome {
 impl Builds {
     /// Builds the kustomizations of some files. The built documents together have at most `limits.nodes` nodes.
     pub fn of(files: &[File], limits: &Limits) -> Self {
+        Self::with_roots(files, limits, &BTreeSet::new())
+    }
+
+    /// Builds the kustomizations of some files, and the ones of some folders although other kustomizations include them.
+    pub fn with_roots(files: &[File], limits: &Limits, roots: &BTreeSet<String>) -> Self {
         let kustomizations = kustomizations(files);
         if kustomizations.is_empty() {
             return Self::default();
@@ -114,7 +119,8 @@ impl Builds {
         let (overlays, unfinished) = (Vec::new(), BTreeSet::new());
         let mut builds = Self { overlays, unfinished, kustomizations: files, patches: patch_files(&inputs) };
         for (folder, kustomization) in &inputs.kustomizations {
-            if included.contains(folder) || kustomization.is_component() {
+            let is_included = included.contains(folder) && !roots.contains(folder);
+            if is_included || kustomization.is_component() {
                 continue;
             }
             let name = if folder.is_empty() { ".".to_owned() } else { folder.clone() };

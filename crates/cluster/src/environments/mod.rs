@@ -3,7 +3,7 @@
 //! An object in an environment sees the objects of its environment and the objects outside of any environment. Environments
 //! can be nested, as in `prod/eu-west-1`. If the user names the clusters with `--cluster`, there are no environments.
 
-mod names;
+pub(crate) mod names;
 #[cfg(test)]
 mod tests;
 

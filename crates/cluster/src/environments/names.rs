@@ -51,8 +51,8 @@ const WORDS: [&str; 18] = [
 /// Returns the sibling folders that look like environments: none or at least two.
 pub(super) fn environments<'n>(parent: &str, names: &BTreeSet<&'n str>) -> Vec<&'n str> {
     if CONTAINERS.contains(&parent) {
-        let is_shared = |name: &str| SHARED.contains(&name) || name.starts_with('.');
-        let found: Vec<_> = names.iter().copied().filter(|name| !is_shared(name)).collect();
+        let found: Vec<_> =
+            names.iter().copied().filter(|name| !is_shared(name) && !name.starts_with('.')).collect();
         return if found.len() > 1 { found } else { Vec::new() };
     }
     let mut by_pattern: BTreeMap<String, Vec<&'n str>> = BTreeMap::new();
@@ -62,6 +62,16 @@ pub(super) fn environments<'n>(parent: &str, names: &BTreeSet<&'n str>) -> Vec<&
         }
     }
     by_pattern.into_values().filter(|similar| similar.len() > 1).flatten().collect()
+}
+
+/// Whether the name of a folder says that environments share it.
+pub(crate) fn is_shared(name: &str) -> bool {
+    SHARED.contains(&name)
+}
+
+/// Whether the name of a folder has a word, an account or a region that tells environments apart.
+pub(crate) fn is_environment(name: &str) -> bool {
+    pattern(name).is_some()
 }
 
 /// The name with `*` for each word, account or region that tells environments apart; `None` if the name has none of these.

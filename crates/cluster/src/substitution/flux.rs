@@ -31,7 +31,11 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
     let mut added = Vec::new();
     for one in &found {
         let replace = |text: &str| replaced_in(text, &one.variables);
-        let is_applied = |overlay: &Overlay| is_within(&overlay.name, one.folder);
+        // A kustomization in the folder itself says which of the folders below it are applied.
+        let is_built_itself = builds.overlays.iter().any(|overlay| overlay.name == one.folder);
+        let is_applied = |overlay: &Overlay| {
+            if is_built_itself { overlay.name == one.folder } else { is_within(&overlay.name, one.folder) }
+        };
         let mut is_built = false;
         for overlay in builds.overlays.iter().filter(|overlay| is_applied(overlay)) {
             is_built = true;
@@ -146,7 +150,7 @@ fn folders(files: &[File]) -> BTreeSet<&str> {
 
 /// The folder of the input that a path from the root of a repository means: the input may be a part of the repository, or be around it.
 /// `None` if no folder or several may be meant.
-fn folder_of<'d>(path: &str, folders: &BTreeSet<&'d str>) -> Option<&'d str> {
+pub(crate) fn folder_of<'d>(path: &str, folders: &BTreeSet<&'d str>) -> Option<&'d str> {
     let path = path.trim_start_matches("./").trim_matches('/');
     if path.is_empty() || path == "." {
         return None;

@@ -1,0 +1,93 @@
+//! `karpwarden plan` where overlays, bases and folders tell clusters apart.
+
+use serde_json::Value;
+
+use crate::folder::{Folder, Run};
+use crate::plan::{CLASS, POOL};
+
+const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+
+/// A patch of every NodePool, for the kustomization of another cluster.
+const PATCH: &str = "patches:\n- target: {kind: NodePool}\n  patch: |\n    - {op: replace, path: /spec/template/metadata/labels/team, value: z}\n";
+
+const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec: {path: ./production}\n";
+
+const ARGO: &str = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {source: {path: production}}\n";
+
+fn plan(old: &[(&str, &str)], new: &[(&str, &str)]) -> Value {
+    let folder = Folder::with(&[]);
+    for (side, files) in [("old", old), ("new", new)] {
+        for (file, text) in files {
+            folder.write(&format!("{side}/{file}"), text.as_bytes());
+        }
+    }
+    let arguments =
+        ["plan", "--at", "2026-03-11T10:30:00Z", "--karpenter-version", "1.14", "--format", "json"];
+    let run: Run = folder.run(&[&arguments[..], &["old", "new"]].concat());
+    run.json()
+}
+
+/// The text of a NodePool with a name and a label.
+fn pool(name: &str, team: &str) -> String {
+    POOL.replacen("{name: default}", &format!("{{name: {name}}}"), 1)
+        .replace("team: a", &format!("team: {team}"))
+}
+
+#[test]
+fn a_base_that_is_applied_itself_is_planned_beside_its_overlays() {
+    const LABEL: &str = "spec.template.metadata.labels.team";
+    let of_folder = format!("resources: [../production]\n{PATCH}");
+    let of_file = format!("resources: [../production/a/pool.yaml]\n{PATCH}");
+    let (certain, may) = ("replaces every node", "may replace nodes");
+    for (is_built, further, expected) in [
+        (true, FLUX, certain),
+        (true, ARGO, certain),
+        (true, "a: b\n", may),
+        (false, FLUX, certain),
+        (false, "a: b\n", may),
+    ] {
+        let sides = ["a", "b"].map(|team| pool("a", team));
+        let [old, new] = sides.each_ref().map(|pool| {
+            let mut files = vec![("production/class.yaml", CLASS), ("production/a/pool.yaml", pool.as_str())];
+            files.push(("staging/kustomization.yaml", if is_built { &of_folder } else { &of_file }));
+            if is_built {
+                files.push(("production/kustomization.yaml", "resources: [a/pool.yaml, class.yaml]\n"));
+            }
+            files.push(("x.yaml", further));
+            files
+        });
+        let answer = plan(&old, &new);
+        assert_eq!(answer["verdict"], format!("{expected} of 1 NodePool (a in production): {LABEL}"));
+        let is_assumed = answer["assumptions"].to_string().contains("`production` may be applied itself");
+        assert_eq!(is_assumed, expected == may, "{answer}");
+        assert_eq!(plan(&old, &old)["verdict"], NONE);
+    }
+}
+
+#[test]
+fn a_removed_object_of_a_folder_that_may_be_applied_may_remove_nodes() {
+    let (a, b) = (pool("a", "a"), pool("b", "a"));
+    let staging = ("staging/kustomization.yaml", &*format!("resources: [../production/a.yaml]\n{PATCH}"));
+    let both = [("production/a.yaml", a.as_str()), ("production/b.yaml", &b), staging];
+    let answer = plan(&both, &[both[0], staging]);
+    assert_eq!(answer["verdict"], "may replace nodes of 1 NodePool (b in production)");
+}
+
+#[test]
+fn an_object_that_an_overlay_takes_from_another_cluster_is_added() {
+    let (a, b) = (pool("a", "a"), pool("b", "a"));
+    let staging = |resources: &str| format!("resources: [{resources}]\n{PATCH}");
+    let (one, two) = (staging("../production/a.yaml"), staging("../production/a.yaml, ../production/b.yaml"));
+    let production =
+        [("production/a.yaml", a.as_str()), ("production/b.yaml", &b), ("production/class.yaml", CLASS)];
+    let with = |text| [&production[..], &[("staging/kustomization.yaml", text)]].concat();
+    let answer = plan(&with(&one), &with(&two));
+    assert_eq!(answer["verdict"], "no node is replaced");
+    let change = &answer["changes"][0];
+    assert_eq!(
+        [&change["name"], &change["change"], &change["cluster"]],
+        ["b", "added", "staging"],
+        "{answer}"
+    );
+    assert_eq!(answer["changes"].as_array().unwrap().len(), 1, "{answer}");
+}
