@@ -10,6 +10,7 @@
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
+//! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
@@ -34,6 +35,7 @@ mod folders;
 mod homes;
 mod kubernetes;
 mod older;
+mod outside;
 mod pods;
 mod pool;
 mod recreated;
@@ -238,6 +240,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         add_scope(plan, scope, own, (pair, releases), options)?;
     }
     plan.answer.changes.extend(unread::changes(pair, &feeds));
+    plan.answer.changes.extend(outside::changes(pair));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));

@@ -91,3 +91,34 @@ fn an_object_that_an_overlay_takes_from_another_cluster_is_added() {
     );
     assert_eq!(answer["changes"].as_array().unwrap().len(), 1, "{answer}");
 }
+
+#[test]
+fn a_kustomization_whose_base_is_outside_of_the_input_may_replace_nodes() {
+    let staging = |base: &str, kind: &str, time: &str| {
+        format!(
+            "resources: [{base}]\npatches:\n- target: {{kind: {kind}}}\n  patch: |\n    - {{op: replace, path: /spec/template/spec/expireAfter, value: {time}}}\n"
+        )
+    };
+    let verdict = |old: &str, new: &str| {
+        let file = "staging/kustomization.yaml";
+        plan(&[(file, old)], &[(file, new)])["verdict"].as_str().unwrap().to_owned()
+    };
+    let (pools, day) =
+        ("../../production/nodepools.yaml", staging("../../production/nodepools.yaml", "NodePool", "24h"));
+    assert_eq!(
+        verdict(&day, &staging(pools, "NodePool", "48h")),
+        "may replace nodes: new/staging/kustomization.yaml has changed, and its base `../../production/nodepools.yaml` is not in the input; \
+         compare the output of `kustomize build`"
+    );
+    let remote =
+        |version: &str| format!("resources: ['https://github.com/a/karpenter-nodes?ref={version}']\n");
+    assert!(verdict(&remote("v1"), &remote("v2")).starts_with("may replace nodes: "));
+    for (old, new) in [
+        (day.clone(), format!("# the same\n{day}")),
+        (staging("../web.yaml", "Deployment", "1h"), staging("../web.yaml", "Deployment", "2h")),
+        (staging(pools, "Deployment", "1h"), staging(pools, "Deployment", "2h")),
+        (remote("v1").replace("karpenter-nodes", "web"), remote("v2").replace("karpenter-nodes", "web")),
+    ] {
+        assert_eq!(verdict(&old, &new), NONE, "{old} {new}");
+    }
+}

@@ -16,3 +16,4 @@ pub mod inventory;
 mod substitution;
 
 pub use files::Cluster;
+pub use kustomize::{KUSTOMIZATION_FILES, references};
