@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::built_objects::BuiltObjects;
 use objects::object::Object;
 
-use super::scope::{is_planned, with_start, without_start};
+use super::scope::{PlaceKey, is_planned, place_key, with_start, without_start};
 use super::{PlanPair, PlanSide};
 
 /// Kind and name of an object.
@@ -48,6 +48,15 @@ pub(super) struct BothBuilt {
     pub(super) new: BuiltObjects,
     /// The folders of overlays that may be applied themselves or only be bases of others.
     pub(super) doubtful: BTreeSet<String>,
+}
+
+impl BothBuilt {
+    /// The places of the objects that overlays have.
+    pub(super) fn places<'p>(&'p self, pair: PlanPair<'p>) -> BTreeSet<PlaceKey<'p>> {
+        let of = |built: &'p BuiltObjects, side: PlanSide<'p>| built.objects_of_overlays(&side.cluster.files);
+        let objects = of(&self.old, pair.old).into_iter().chain(of(&self.new, pair.new));
+        objects.map(|(object, _)| place_key(object)).collect()
+    }
 }
 
 /// The builds of both sides. Overlays that share objects on one side, or from one side to the other, are for different clusters on both.

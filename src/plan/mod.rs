@@ -239,6 +239,8 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         plan.assumptions.extend(base.map(PlanAssumption::AppliedBase));
         add_scope(plan, scope, own, (pair, releases), options)?;
     }
+    let pools = plan.answer.node_pools.split_off(first_pool);
+    plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     plan.answer.changes.extend(unread::changes(pair, &feeds));
     plan.answer.changes.extend(outside::changes(pair));
     for change in &changes {

@@ -15,9 +15,10 @@ use scheduling::simulation::PoolTypes;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
+use super::PlanPair;
 use super::change::PlanChange;
 use super::controller;
-use super::scope::PlanScope;
+use super::scope::{PlaceKey, PlanScope, place_key};
 use crate::simulate::DeducedSettings;
 
 /// The number of nodes of a NodePool: percentages read as numbers.
@@ -75,6 +76,46 @@ pub(super) fn pools(
         }
     };
     effects.into_iter().map(pool).collect()
+}
+
+/// The NodePools, with one entry for an object that several clusters share only because nothing tells the clusters apart. An object that
+/// overlays have is a NodePool in the cluster of each.
+pub(super) fn once(
+    pools: Vec<PlannedPool>,
+    scopes: &[PlanScope<'_>],
+    pair: PlanPair<'_>,
+    built: &BTreeSet<PlaceKey<'_>>,
+) -> Vec<PlannedPool> {
+    type PlacesByName<'d> = BTreeMap<&'d str, PlaceKey<'d>>;
+    fn places<'d>(objects: &[Object<'d>]) -> PlacesByName<'d> {
+        let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+        pools.map(|pool| (pool.object().name(), place_key(pool.object()))).collect()
+    }
+    let concerned: BTreeSet<&str> = pools.iter().map(|pool| pool.cluster.as_str()).collect();
+    let concerned: BTreeSet<String> = concerned.into_iter().map(str::to_owned).collect();
+    let own = scopes.iter().filter(|scope| concerned.contains(&scope.name));
+    let places: BTreeMap<&str, [PlacesByName<'_>; 2]> =
+        own.map(|scope| (scope.name.as_str(), [places(&scope.old), places(&scope.new)])).collect();
+    let mut found: Vec<(PlannedPool, usize)> = Vec::new();
+    let mut shared = BTreeMap::new();
+    for pool in pools {
+        let sides = places.get(pool.cluster.as_str());
+        let key = sides.map(|sides| sides.each_ref().map(|side| side.get(pool.name.as_str()).copied()));
+        let key = key.filter(|key| !key.iter().flatten().any(|place| built.contains(place)));
+        let first = key.and_then(|key| shared.get(&(key, pool.effect)).copied());
+        if let Some((known, count)) = first.and_then(|index: usize| found.get_mut(index)) {
+            known.cluster = format!("{}, {}", known.cluster, pool.cluster);
+            *count += 1;
+            continue;
+        }
+        shared.extend(key.map(|key| ((key, pool.effect), found.len())));
+        found.push((pool, 1));
+    }
+    let named = |(pool, count): (PlannedPool, usize)| {
+        let is_of_all = count > 1 && count == scopes.len();
+        PlannedPool { cluster: if is_of_all { pair.name.to_owned() } else { pool.cluster }, ..pool }
+    };
+    found.into_iter().map(named).collect()
 }
 
 /// The strongest effect on each NodePool, by name.

@@ -122,3 +122,36 @@ fn a_kustomization_whose_base_is_outside_of_the_input_may_replace_nodes() {
         assert_eq!(verdict(&old, &new), NONE, "{old} {new}");
     }
 }
+
+#[test]
+fn an_object_that_several_clusters_share_counts_once() {
+    let with_class = |name: &str| {
+        let class =
+            CLASS.replace("{name: default}", "{name: shared}").replace("role: r", &format!("role: {name}"));
+        let pool = pool(name, "a").replace("EC2NodeClass, name: default", "EC2NodeClass, name: shared");
+        format!("{pool}---\n{class}")
+    };
+    let [b, c] = ["b", "c"].map(with_class);
+    let (before, after) = (pool("p", "a"), pool("p", "b"));
+    let with = |pool| [("b.yaml", b.as_str()), ("c.yaml", &c), ("p.yaml", pool)];
+    let label = "spec.template.metadata.labels.team";
+    assert_eq!(
+        plan(&with(&before), &with(&after))["verdict"],
+        format!("replaces every node of 1 NodePool (p): {label}")
+    );
+    assert_eq!(plan(&with(&before), &with(&before)[..2])["verdict"], "removes the nodes of 1 NodePool (p)");
+    // Each overlay has its own.
+    let overlay = "resources: [../base]\n";
+    let files = |pool| {
+        [
+            ("base/kustomization.yaml", "resources: [pool.yaml]\n"),
+            ("base/pool.yaml", pool),
+            ("one/kustomization.yaml", overlay),
+            ("two/kustomization.yaml", overlay),
+        ]
+    };
+    assert_eq!(
+        plan(&files(&before), &files(&after))["verdict"],
+        format!("replaces every node of 2 NodePools (p in one, p in two): {label}")
+    );
+}
