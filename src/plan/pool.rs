@@ -8,6 +8,8 @@ use disruption::allowance::{DisruptionReason, PoolBudgets};
 use disruption::calendar::{Calendar, WEEK};
 use drift::{Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
+use karpenter::labels;
+use karpenter::operator::Operator;
 use karpenter::release::Release;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -19,7 +21,7 @@ use super::PlanPair;
 use super::change::PlanChange;
 use super::controller;
 use super::scope::{PlaceKey, PlanScope, place_key};
-use crate::simulate::DeducedSettings;
+use crate::simulate::{DeducedSettings, region_of};
 
 /// The number of nodes of a NodePool: percentages read as numbers.
 const ASSUMED_NODES: usize = 100;
@@ -46,11 +48,20 @@ pub(super) fn pools(
     if effects.is_empty() {
         return Vec::new();
     }
-    let [old, new] = if scope.is_whole {
+    let [mut old, mut new] = if scope.is_whole {
         [types(&scope.old, settings.old), types(&scope.new, settings.new)]
     } else {
         [BTreeMap::new(), BTreeMap::new()]
     };
+    // The zones of another region have no instance types in the region of the simulation, which says nothing about the NodePool.
+    for (objects, side) in [(&scope.old, settings.old), (&scope.new, settings.new)] {
+        for pool in objects.iter().filter_map(|object| NodePool::of(*object)) {
+            if is_elsewhere(pool, &side.settings.region) {
+                old.remove(pool.object().name());
+                new.remove(pool.object().name());
+            }
+        }
+    }
     let release = settings.new.settings.release;
     let is_pool = |object: &&Object<'_>| object.is(Kind::NODE_POOL);
     let objects: BTreeMap<&str, Object<'_>> =
@@ -168,6 +179,15 @@ fn effects<'d>(
 fn types(objects: &[Object<'_>], deduced: &DeducedSettings) -> BTreeMap<String, (usize, Vec<PricedType>)> {
     let all = PoolTypes::of(objects, &deduced.settings).into_iter();
     all.map(|pool| (pool.pool.name().to_owned(), (pool.left, PricedType::cheapest(&pool.cheapest)))).collect()
+}
+
+/// Whether a NodePool allows only zones of other regions.
+fn is_elsewhere(pool: NodePool<'_>, region: &str) -> bool {
+    let zones = pool.requirements().items().filter(|item| item.key() == Some(labels::ZONE));
+    let zones = zones.filter(|item| item.operator() == Some(Operator::In));
+    let regions: Vec<String> =
+        zones.flat_map(|item| item.values().filter_map(|value| region_of(value.as_str()?))).collect();
+    !regions.is_empty() && regions.iter().all(|one| one != region)
 }
 
 /// Reason why budgets let no drifted node go at the time of the change.

@@ -440,7 +440,7 @@ fn most_common_region(zones: &BTreeSet<Zone>) -> Option<String> {
 }
 
 /// The region of a zone such as `us-east-1a`.
-fn region_of(zone: &str) -> Option<String> {
+pub(crate) fn region_of(zone: &str) -> Option<String> {
     let region = zone.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let has_number = region.ends_with(|c: char| c.is_ascii_digit()) && region.contains('-');
     (has_number && region.len() + 1 == zone.len()).then(|| region.to_owned())

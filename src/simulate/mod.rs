@@ -20,6 +20,7 @@ use scheduling::simulation::{Simulation, SimulationResult, TooManyPods};
 use thiserror::Error;
 
 pub use assumption::Assumption;
+pub(crate) use deduced_settings::region_of;
 pub use deduced_settings::{ChoiceError, Choices, DeducedSettings, release_of};
 pub use prices::PricesError;
 

@@ -155,3 +155,25 @@ fn an_object_that_several_clusters_share_counts_once() {
         format!("replaces every node of 2 NodePools (p in one, p in two): {label}")
     );
 }
+
+#[test]
+fn zones_of_another_region_say_nothing_about_instance_types() {
+    let in_zones = |name: &str, zones: &str| {
+        let zone = format!(
+            "- {{key: topology.kubernetes.io/zone, operator: In, values: [{zones}]}}\n      nodeClassRef"
+        );
+        pool(name, "a").replace("nodeClassRef", &zone)
+    };
+    let west = in_zones("west", "us-west-2a, us-west-2b");
+    let types = |before: &str, after: &str| {
+        let (old, new) = (in_zones("east", before), in_zones("east", after));
+        let with = |east| [("class.yaml", CLASS), ("west/p.yaml", west.as_str()), ("east/p.yaml", east)];
+        let answer = plan(&with(&old), &with(&new));
+        let pool = &answer["nodePools"][0];
+        assert_eq!(pool["name"], "east", "{answer}");
+        [&pool["instanceTypesBefore"], &pool["instanceTypesAfter"]].map(Value::as_u64)
+    };
+    assert_eq!(types("us-east-1a", "us-east-1a, us-east-1b"), [None, None]);
+    assert_eq!(types("us-east-1a", "us-west-2a"), [None, None]);
+    assert_eq!(types("us-west-2a", "us-west-2a, us-west-2b"), [Some(2), Some(2)]);
+}
