@@ -21,6 +21,8 @@ pub struct DeletedObject {
     pub kind: String,
     /// The name.
     pub name: String,
+    /// Whether the new object comes after the deletion. If another tool creates it, the order of both decides.
+    pub is_certain: bool,
 }
 
 /// Start of the consequence for an object that is created again.
@@ -45,14 +47,18 @@ pub(super) fn add<'d>(
     let left = ConcernedPools::of(&scope.new);
     let name = |object: &Object<'d>| (object.kind(), object.name());
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
-    let is_deleted = |object: &&Object<'d>| {
+    let certainty = |object: &Object<'d>| {
         let document = object.root().tree().root();
-        deleted.contains(&DeletedObject {
-            file: document.source().name().to_owned(),
-            start: document.span().start,
-            kind: object.kind().to_owned(),
-            name: object.name().to_owned(),
-        })
+        let is_in = |is_certain: &bool| {
+            deleted.contains(&DeletedObject {
+                file: document.source().name().to_owned(),
+                start: document.span().start,
+                kind: object.kind().to_owned(),
+                name: object.name().to_owned(),
+                is_certain: *is_certain,
+            })
+        };
+        [true, false].into_iter().find(is_in)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
         scope.new.iter().filter(is_planned).map(|object| (name(object), *object)).collect();
@@ -60,14 +66,19 @@ pub(super) fn add<'d>(
     for (at, change) in found.iter().enumerate() {
         positions.extend(change.change.object().map(|object| (name(&object), at)));
     }
-    for old in scope.old.iter().filter(is_planned).filter(is_deleted) {
+    for old in scope.old.iter().filter(is_planned) {
+        let Some(is_certain) = certainty(old) else { continue };
         let Some(new) = news.get(&name(old)).copied() else { continue };
         let at = *positions.entry(name(old)).or_insert(found.len());
         if at == found.len() {
             found.push(unchanged(*old, new, &pools));
         }
         if let Some(change) = found.get_mut(at) {
-            recreate(change, new, &left);
+            if is_certain {
+                recreate(change, new, &left);
+            } else {
+                hand_over(change, new);
+            }
         }
     }
 }
@@ -92,4 +103,17 @@ fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPo
         "until then, Karpenter launches and consolidates without it".to_owned()
     };
     change.message = format!("{subject}: {consequence}");
+}
+
+/// An object that Terraform deletes and that something else creates: if Terraform comes last, the object and its nodes are gone.
+fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
+    let (kind, name) = (new.kind(), new.name());
+    let file = new.root().source().name();
+    if new.is_in_any_version(Kind::NODE_POOL) && change.change.effect < Effect::Unknown {
+        (change.change.effect, change.change.reason) = (Effect::Unknown, None);
+    }
+    change.message = format!(
+        "Terraform deletes {kind} {name}, which {file} has too: if Terraform is not told to forget it first, with a block `removed`, it may go with \
+         its nodes"
+    );
 }

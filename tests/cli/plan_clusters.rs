@@ -177,3 +177,48 @@ fn zones_of_another_region_say_nothing_about_instance_types() {
     assert_eq!(types("us-east-1a", "us-west-2a"), [None, None]);
     assert_eq!(types("us-west-2a", "us-west-2a, us-west-2b"), [Some(2), Some(2)]);
 }
+
+/// A configuration of Terraform with a NodePool at an address.
+fn configuration(label: &str, further: &str) -> String {
+    let body = POOL.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    format!(
+        "resource \"kubectl_manifest\" \"{label}\" {{\n  yaml_body = <<-YAML\n{body}  YAML\n}}\n{further}"
+    )
+}
+
+#[test]
+fn a_resource_of_terraform_with_another_address_is_deleted_and_created_again() {
+    let verdict = |label: &str, further: &str| {
+        let (old, new) = (configuration("a", ""), configuration(label, further));
+        plan(&[("main.tf", &old)], &[("main.tf", &new)])["verdict"].as_str().unwrap().to_owned()
+    };
+    assert!(
+        verdict("b", "").starts_with("removes the nodes of 1 NodePool (default)"),
+        "{}",
+        verdict("b", "")
+    );
+    let moved = |from: &str, to: &str| {
+        format!("moved {{\n  from = kubectl_manifest.{from}\n  to   = kubectl_manifest.{to}\n}}\n")
+    };
+    assert_eq!(verdict("b", &moved("a", "b")), NONE);
+    assert_eq!(verdict("c", &(moved("a", "b") + &moved("b", "c"))), NONE);
+    assert!(verdict("b", &moved("x", "b")).starts_with("removes the nodes"));
+    assert_eq!(verdict("a", ""), NONE);
+}
+
+#[test]
+fn an_object_that_moves_from_terraform_to_a_file_may_go() {
+    let (old, rest) = (configuration("a", ""), "locals { a = 1 }\n");
+    let verdict = |new: &str| {
+        let new = [("main.tf", new), ("gitops/pool.yaml", POOL)];
+        plan(&[("main.tf", &old)], &new)["verdict"].as_str().unwrap().to_owned()
+    };
+    assert!(
+        verdict(rest)
+            .starts_with("may replace nodes of 1 NodePool (default): Terraform deletes NodePool default"),
+        "{}",
+        verdict(rest)
+    );
+    let removed = "removed {\n  from = kubectl_manifest.a\n  lifecycle { destroy = false }\n}\n";
+    assert_eq!(verdict(removed), NONE);
+}

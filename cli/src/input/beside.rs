@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform_objects::{FilesBeside, ManagedObject};
+use terraform_objects::{FilesBeside, ManagedObjects};
 
 use super::base::BaseFolder;
 use super::confinement::Confinement;
@@ -50,7 +50,7 @@ pub(crate) fn evaluate_managed(
     unread: &[String],
     base: &BaseFolder,
     input: &InputOptions,
-) -> Vec<ManagedObject> {
+) -> ManagedObjects {
     let beside = BesideOnDisk::new(base, unread, input, input.root());
     terraform_objects::evaluate_managed(files, &beside, &input.limits)
 }

@@ -10,7 +10,7 @@ use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{ManagedObject, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
+use terraform_objects::{ManagedObjects, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
 use super::flags::{PlanOrigin, PlanRun};
@@ -388,7 +388,7 @@ impl Reader<'_> {
     }
 
     /// Reads the files of a side, and the objects whose resources may be created again.
-    fn side(&self, inputs: &[ClusterInputs]) -> (Cluster, Vec<ManagedObject>) {
+    fn side(&self, inputs: &[ClusterInputs]) -> (Cluster, ManagedObjects) {
         let all = inputs.iter().flat_map(|one| &one.inputs);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();

@@ -6,7 +6,7 @@ use karpwarden::plan::DeletedObject;
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::object::Object;
-use terraform_objects::{ManagedObject, planned_address};
+use terraform_objects::{ManagedObject, ManagedObjects, planned_address};
 
 /// Kinds whose objects a plan compares.
 const PLANNED: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
@@ -30,21 +30,22 @@ pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<DeletedObj
             start: root.span().start,
             kind: object.kind().to_owned(),
             name: object.name().to_owned(),
+            is_certain: true,
         };
         Object::all(tree).iter().map(object).collect()
     };
     old.iter().flat_map(trees).filter(is_of_deleted).flat_map(objects).collect()
 }
 
-/// The objects of resources in configurations that Terraform deletes to create them again. Each side has the start of the names of its files.
+/// The objects of resources in configurations that Terraform deletes although the new side may have them again. Each side has the start of the names of its files.
 pub(super) fn recreated(
-    old: (&[ManagedObject], &str),
-    new: (&[ManagedObject], &str),
+    old: (&ManagedObjects, &str),
+    new: (&ManagedObjects, &str),
 ) -> BTreeSet<DeletedObject> {
-    let object = |object: &ManagedObject| {
+    let object = |(object, is_certain): (&ManagedObject, bool)| {
         let (file, start) = object.start();
         let (kind, name) = (object.kind().to_owned(), object.name().to_owned());
-        DeletedObject { file: file.to_owned(), start, kind, name }
+        DeletedObject { file: file.to_owned(), start, kind, name, is_certain }
     };
     terraform_objects::recreated(old, new).into_iter().map(object).collect()
 }

@@ -19,7 +19,7 @@ use objects::embedded::READ_OPTIONS;
 use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
-pub use managed::{ManagedObject, recreated};
+pub use managed::{ManagedObject, ManagedObjects, recreated};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;
@@ -67,12 +67,8 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
 }
 
 /// Does the same as [`evaluate`], and returns the objects whose resources may be created again when they change.
-pub fn evaluate_managed(
-    files: &mut Vec<File>,
-    beside: &dyn FilesBeside,
-    limits: &Limits,
-) -> Vec<ManagedObject> {
-    let mut managed = Vec::new();
+pub fn evaluate_managed(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) -> ManagedObjects {
+    let mut managed = ManagedObjects::default();
     evaluate_into(files, beside, limits, Some(&mut managed));
     managed
 }
@@ -81,7 +77,7 @@ fn evaluate_into(
     files: &mut Vec<File>,
     beside: &dyn FilesBeside,
     limits: &Limits,
-    mut managed: Option<&mut Vec<ManagedObject>>,
+    mut managed: Option<&mut ManagedObjects>,
 ) {
     let planned = planned_in_folders(files, PlannedSide::After, limits);
     if !files.iter().any(|file| is_configuration(file.source.name())) {
@@ -101,11 +97,20 @@ fn evaluate_into(
         let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
         convert::read_files(&mut configuration, &root, &input);
         merge.add_problems(&configuration);
+        if let Some(managed) = &mut managed {
+            managed.add_moves(&root, &configuration);
+        }
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
         for (block, drafts) in convert::drafts(&configuration, is_planned) {
             if let Some(managed) = &mut managed {
-                managed.extend(managed::objects_of(&root, block, &drafts, &configuration.texts, limits));
+                managed.objects.extend(managed::objects_of(
+                    &root,
+                    block,
+                    &drafts,
+                    &configuration.texts,
+                    limits,
+                ));
             }
             merge.add(&drafts, &configuration.texts, limits);
         }

@@ -1,13 +1,13 @@
 //! Objects by the resource that makes them, and the objects that a provider deletes and creates again when the resource changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::Document;
 use manifest::limits::Limits;
 use manifest::tree::{Node, Tree, Value};
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
-use terraform::{EvaluatedBlock, EvaluatedValue, Texts};
+use terraform::{EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, Texts};
 
 use crate::draft::DocumentDraft;
 use crate::input::name_of;
@@ -160,20 +160,115 @@ fn differ(old: Node<'_>, new: Node<'_>) -> bool {
     })
 }
 
-/// The objects of the old side that Terraform deletes to create them again, as the same resources have them on the new side. Each side has
-/// its objects, and the start of the names of its files that tells it from the other side.
-pub fn recreated<'o>(
-    old: (&'o [ManagedObject], &str),
-    new: (&[ManagedObject], &str),
-) -> Vec<&'o ManagedObject> {
-    type Key<'o> = (&'o str, &'o str, &'o (String, String));
-    fn key<'o>(object: &'o ManagedObject, folder: &str) -> Key<'o> {
-        (within(&object.root, folder), &object.address, &object.name)
+/// The objects of the resources of configurations.
+#[derive(Debug, Default)]
+pub struct ManagedObjects {
+    pub(crate) objects: Vec<ManagedObject>,
+    moves: Vec<MovedAddress>,
+}
+
+/// Address that a block `moved` or `removed` names.
+#[derive(Debug)]
+struct MovedAddress {
+    /// The name of the folder of the root module.
+    root: String,
+    from: String,
+    /// The new address; `None` for a block `removed` that keeps the object.
+    to: Option<String>,
+}
+
+impl ManagedObjects {
+    /// Adds the addresses that a configuration moves, or removes without destroying their objects.
+    ///
+    /// Source: language/moved and language/block/removed in the documentation of Terraform.
+    pub(crate) fn add_moves(&mut self, root: &str, configuration: &EvaluatedConfiguration) {
+        for block in &configuration.blocks {
+            let address = |name: &str| {
+                let key = block.body.attributes.iter().find(|attribute| attribute.name == name)?.key;
+                let rest = configuration.texts.get(key.text)?.text().get(key.span().end..)?;
+                let value = rest.lines().next()?.trim_start().strip_prefix('=')?;
+                let value = value.split(['#', '}']).next()?.split("//").next()?.trim();
+                Some(without_first_key(&format!("{}{value}", block.module)))
+            };
+            let keeps = || {
+                let mut nested = block.body.blocks.iter().filter(|nested| nested.kind == "lifecycle");
+                nested
+                    .any(|nested| nested.body.get("destroy").and_then(EvaluatedValue::as_bool) == Some(false))
+            };
+            let to = match block.kind.as_str() {
+                "moved" => address("to"),
+                "removed" if keeps() => None,
+                _ => continue,
+            };
+            let root = name_of(root);
+            self.moves.extend(address("from").map(|from| MovedAddress { root, from, to }));
+        }
     }
-    let news: BTreeMap<Key<'_>, &ManagedObject> = new.0.iter().map(|one| (key(one, new.1), one)).collect();
-    let is_recreated =
-        |one: &&ManagedObject| news.get(&key(one, old.1)).is_some_and(|same| one.is_recreated_as(same));
-    old.0.iter().filter(is_recreated).collect()
+
+    /// The address of a resource after the moves; `None` if its object is kept without a resource.
+    fn address_of(&self, root: &str, folder: &str, address: &str) -> Option<String> {
+        let mut address = without_first_key(address);
+        for _ in 0..=self.moves.len().min(MAX_MOVES) {
+            let rest = |one: &MovedAddress| {
+                let rest = address.strip_prefix(one.from.as_str())?;
+                let is_there =
+                    within(&one.root, folder) == root && (rest.is_empty() || rest.starts_with(['.', '[']));
+                is_there.then(|| rest.to_owned())
+            };
+            let Some((one, rest)) = self.moves.iter().find_map(|one| Some((one, rest(one)?))) else { break };
+            address = format!("{}{rest}", one.to.as_ref()?);
+        }
+        Some(address)
+    }
+}
+
+/// Number of blocks `moved` that are followed one after the other.
+const MAX_MOVES: usize = 16;
+
+/// An address without the key of single instances: Terraform moves them between `a` and `a[0]` without a block.
+///
+/// Source: "Enabling count or for_each" in language/moved of the documentation of Terraform.
+fn without_first_key(address: &str) -> String {
+    address.replace("[0]", "")
+}
+
+/// An address without the keys of its instances.
+fn without_keys(address: &str) -> String {
+    address.split('[').map(|part| part.rsplit_once(']').map_or(part, |(_, rest)| rest)).collect()
+}
+
+/// The objects that Terraform deletes although the other side may have them again, each with whether this is certain. It is if the same
+/// resource or one of another address in the same root module creates them again. If another root module or another file has the object,
+/// the order of both decides. Each side has the start of the names of its files.
+pub fn recreated<'o>(
+    old: (&'o ManagedObjects, &str),
+    new: (&ManagedObjects, &str),
+) -> Vec<(&'o ManagedObject, bool)> {
+    let root = |object: &'o ManagedObject| within(&object.root, old.1);
+    let mut news: BTreeMap<&(String, String), Vec<(&str, String, &ManagedObject)>> = BTreeMap::new();
+    for one in &new.0.objects {
+        let entry = (within(&one.root, new.1), without_first_key(&one.address), one);
+        news.entry(&one.name).or_default().push(entry);
+    }
+    let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.root, new.1)).collect();
+    let is_certain = |one: &'o ManagedObject| -> Option<bool> {
+        let root = root(one);
+        let address = new.0.address_of(root, new.1, &one.address)?;
+        let named = news.get(&one.name).map(Vec::as_slice).unwrap_or_default();
+        // The folder of a root module that goes may have another name.
+        let is_same_root = |other: &str| other == root || !roots.contains(root);
+        let same = named.iter().find(|(other, place, _)| is_same_root(other) && *place == address);
+        if let Some((.., same)) = same {
+            return one.is_recreated_as(same).then_some(true);
+        }
+        if one.settings.is_never_deleted {
+            return None;
+        }
+        // The keys of instances may not be known.
+        let is_other = |place: &str| without_keys(place) != without_keys(&address);
+        Some(named.iter().any(|(other, place, _)| *other == root && is_other(place)))
+    };
+    old.0.objects.iter().filter_map(|one| Some((one, is_certain(one)?))).collect()
 }
 
 /// The folder of a root module from the start of its side: the empty text for a side that is one file.
