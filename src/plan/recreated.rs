@@ -105,15 +105,19 @@ fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPo
     change.message = format!("{subject}: {consequence}");
 }
 
-/// An object that Terraform deletes and that something else creates: if Terraform comes last, the object and its nodes are gone.
+/// Changes an object that Terraform deletes and that something else creates: if Terraform comes last, the object is gone.
 fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
-    let (kind, name) = (new.kind(), new.name());
     let file = new.root().source().name();
-    if new.is_in_any_version(Kind::NODE_POOL) && change.change.effect < Effect::Unknown {
-        (change.change.effect, change.change.reason) = (Effect::Unknown, None);
+    let (strongest, what) = if new.is_in_any_version(Kind::NODE_POOL) {
+        (Effect::Unknown, "it and its nodes")
+    } else {
+        (Effect::ActsAtOnce, "it")
+    };
+    if change.change.effect < strongest {
+        (change.change.effect, change.change.reason) = (strongest, None);
     }
     change.message = format!(
-        "Terraform deletes {kind} {name}, which {file} has too: if Terraform is not told to forget it first, with a block `removed`, it may go with \
-         its nodes"
+        "{file} takes the {} over from Terraform, which deletes {what} if it runs last, unless a block `removed` makes it forget the resource",
+        new.kind()
     );
 }

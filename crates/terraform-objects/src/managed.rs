@@ -227,7 +227,7 @@ const MAX_MOVES: usize = 16;
 
 /// An address without the key of single instances: Terraform moves them between `a` and `a[0]` without a block.
 ///
-/// Source: "Enabling count or for_each" in language/moved of the documentation of Terraform.
+/// Source: "Enabling `count` or `for_each`" in language/moved of the documentation of Terraform.
 fn without_first_key(address: &str) -> String {
     address.replace("[0]", "")
 }
@@ -245,7 +245,8 @@ pub fn recreated<'o>(
     new: (&ManagedObjects, &str),
 ) -> Vec<(&'o ManagedObject, bool)> {
     let root = |object: &'o ManagedObject| within(&object.root, old.1);
-    let mut news: BTreeMap<&(String, String), Vec<(&str, String, &ManagedObject)>> = BTreeMap::new();
+    type Place<'n> = (&'n str, String, &'n ManagedObject);
+    let mut news: BTreeMap<&(String, String), Vec<Place<'_>>> = BTreeMap::new();
     for one in &new.0.objects {
         let entry = (within(&one.root, new.1), without_first_key(&one.address), one);
         news.entry(&one.name).or_default().push(entry);
