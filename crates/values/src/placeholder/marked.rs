@@ -16,7 +16,7 @@ pub(super) fn marked_range(text: &str, from: usize) -> Option<Range<usize>> {
 }
 
 /// Length of the placeholder that starts at an offset.
-fn marked_length(text: &str, at: usize) -> Option<usize> {
+pub(super) fn marked_length(text: &str, at: usize) -> Option<usize> {
     /// Marks that enclose any text.
     const PAIRS: [(&str, &str); 8] = [
         ("${", "}"),
@@ -29,9 +29,16 @@ fn marked_length(text: &str, at: usize) -> Option<usize> {
         ("%%", "%%"),
     ];
     let rest = text.get(at..)?;
-    // The alternatives in a reference manual: `720h | Never`.
-    if rest.starts_with("| ") && text.get(..at)?.ends_with(' ') {
-        return Some(1);
+    match rest.as_bytes() {
+        // The alternatives in a reference manual: `720h | Never`.
+        [b'|', after @ ..] => {
+            let is_apart = after.starts_with(b" ") && text.get(..at)?.ends_with(' ');
+            return is_apart.then_some(1);
+        }
+        // No mark starts with only one of these.
+        [b'_', b'_', ..] | [b'(', b'(', ..] | [b'#', b'{', ..] => {}
+        [b'_' | b'(' | b'#', ..] => return None,
+        _ => {}
     }
     // `objects` writes `${}` for a function of CloudFormation.
     if rest.starts_with("${}") {

@@ -10,7 +10,7 @@ mod tests;
 
 use core::ops::Range;
 
-use self::marked::marked_range;
+use self::marked::{marked_length, marked_range};
 pub use self::reference::is_bare_reference;
 use self::requested::requested_range;
 
@@ -30,9 +30,11 @@ impl Placeholder {
 
     /// Whether a text is one placeholder and nothing else. Words that ask for a value have one line.
     pub fn is_whole(text: &str) -> bool {
-        let mark = marked_range(text, 0);
-        let range = mark.or_else(|| if text.contains('\n') { None } else { requested_range(text) });
-        range.is_some_and(|range| range == (0..text.len()))
+        if let Some(length) = marked_length(text, 0) {
+            return length == text.len();
+        }
+        let is_request = || requested_range(text).is_some_and(|range| range == (0..text.len()));
+        !text.contains('\n') && is_request() && marked_range(text, 0).is_none()
     }
 }
 

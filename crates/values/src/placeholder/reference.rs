@@ -16,7 +16,7 @@ pub fn is_bare_reference(text: &str) -> bool {
             && name.bytes().all(|byte| is_name_byte(byte) || byte == b'-')
     };
     let is_apart = |char: char| char.is_whitespace() || matches!(char, '/' | ':' | '$' | '{');
-    if !text.contains('.') || text.contains(is_apart) {
+    if !text.bytes().any(|byte| byte == b'.') || text.contains(is_apart) {
         return false;
     }
     // `KarpenterNodeRole-var.cluster_name` has the reference at its end.

@@ -38,22 +38,28 @@ pub(super) fn requested_range(text: &str) -> Option<Range<usize>> {
     }
     // The word before, if `-`, `_` or a space is between the two words.
     let mut before = "";
-    let mut at = 0;
-    for piece in text.split_inclusive(|char: char| !char.is_ascii_alphanumeric()) {
-        let word = piece.trim_end_matches(|char: char| !char.is_ascii_alphanumeric());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let at = text.len() - rest.len();
+        let end = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let word = rest.get(..end).unwrap_or_default();
+        let separator = rest.get(end..).and_then(|after| after.chars().next());
+        rest = rest.get(end + separator.map_or(0, char::len_utf8)..).unwrap_or_default();
+        let is_joined = matches!(separator, Some('-' | '_' | ' '));
         let follows_prefix = is_id_prefix(text, at);
         if is_outline(word) || (follows_prefix && is_outline_of_id(word)) {
             return Some(at..at + word.len());
         }
         let is_phrase =
             !before.is_empty() && PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
-        let asks = is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece);
-        let is_last = || at + piece.len() == text.len() && !before.is_empty();
+        let asks = is_phrase
+            || WORDS.iter().any(|known| is(word, known))
+            || (is_joined && is(word, "your") && asks_for_yours(text, at, word));
+        let is_last = || rest.is_empty() && !before.is_empty();
         if asks || (follows_prefix && is(word, "your")) || (word == "HERE" && is_last()) {
             return Some(whole);
         }
-        before = if piece.ends_with(['-', '_', ' ']) { word } else { "" };
-        at += piece.len();
+        before = if is_joined { word } else { "" };
     }
     None
 }
@@ -61,7 +67,9 @@ pub(super) fn requested_range(text: &str) -> Option<Range<usize>> {
 /// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`, or in the
 /// place of the end of an id, as in `subnet-0a1b2c...`.
 fn masked_range(text: &str) -> Option<Range<usize>> {
-    if !text.contains(['*', '.', '\u{2026}']) || text.contains(char::is_whitespace) {
+    // Each mark has three bytes, which most texts lack.
+    let is_mark = |bytes: &[u8]| matches!(bytes, b"***" | b"..." | [0xe2, 0x80, 0xa6]);
+    if !text.as_bytes().windows(3).any(is_mark) || text.contains(char::is_whitespace) {
         return None;
     }
     for mark in ["***", "...", "\u{2026}"] {
@@ -128,12 +136,10 @@ fn is_id_prefix(text: &str, at: usize) -> bool {
     PREFIXES.contains(&prefix) && starts()
 }
 
-/// Whether a piece of a text starts words such as `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
+/// Whether the word `your` at an offset asks for a value, as in `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
 /// case counts only at the start of a name.
-fn asks_for_yours(text: &str, at: usize, piece: &str) -> bool {
+fn asks_for_yours(text: &str, at: usize, word: &str) -> bool {
     let starts_name =
         || text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(['/', ':', '=', ',']));
-    let is_followed = piece.ends_with(['-', '_', ' ']);
-    let is_your = piece.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("your")) && piece.len() == 5;
-    is_your && is_followed && (piece.starts_with("YOUR") || starts_name())
+    word == "YOUR" || starts_name()
 }
