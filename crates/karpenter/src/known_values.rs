@@ -96,20 +96,24 @@ impl KnownValues {
 /// Whether a tool, a script or a person replaces a value of a label before the object is applied: the value has a placeholder, or it
 /// is the name of a variable, such as `ARCH` or `INSTANCE_TYPE`.
 pub fn is_replaced(label: &str, value: &str) -> bool {
-    has_placeholder(value) || is_variable(labels::normalised(label), value)
+    has_placeholder(value) || is_variable(label, value)
 }
 
 /// Whether a value is the name of a variable: a word in capitals that says what the label holds. The labels of Kubernetes, Karpenter and
 /// AWS have values in lower case. A known value in capitals, such as `SPOT` or `AMD64`, is a mistake.
-fn is_variable(label: &str, value: &str) -> bool {
+pub fn is_variable(label: &str, value: &str) -> bool {
     /// Domains whose labels have values in lower case.
     const DOMAINS: [&str; 4] = ["kubernetes.io", "karpenter.sh", "k8s.aws", "eks.amazonaws.com"];
     /// Words for the zone, beside the word in the name of the label.
     const OF_ZONES: [&str; 1] = ["az"];
-    let Some((domain, name)) = label.split_once('/') else { return false };
     let is_in_capitals = value.bytes().any(|byte| byte.is_ascii_uppercase())
         && !value.bytes().any(|byte| byte.is_ascii_lowercase());
-    if !is_in_capitals || !DOMAINS.iter().any(|known| labels::is_within(domain, known)) {
+    if !is_in_capitals {
+        return false;
+    }
+    let label = labels::normalised(label);
+    let Some((domain, name)) = label.split_once('/') else { return false };
+    if !DOMAINS.iter().any(|known| labels::is_within(domain, known)) {
         return false;
     }
     let lower = value.to_ascii_lowercase();

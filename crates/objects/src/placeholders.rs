@@ -1,6 +1,6 @@
 //! Placeholders in a part of an object.
 
-use karpenter::known_values::is_replaced;
+use karpenter::known_values::{is_replaced, is_variable};
 use manifest::is_terraform;
 use manifest::source::Span;
 use manifest::tree::{Node, items_of};
@@ -10,14 +10,14 @@ use values::placeholder::has_placeholder;
 pub fn has_placeholder_below(node: Node<'_>) -> bool {
     has_placeholder(node.key())
         || node.as_str().is_some_and(|value| is_replaced(node.key(), value))
-        || requires_replaced(node)
+        || requires_variable(node)
         || node.children().any(has_placeholder_below)
 }
 
-/// Whether a node is a requirement on a label, and one of its values is replaced.
-fn requires_replaced(node: Node<'_>) -> bool {
-    let Some(label) = node.str_at(&["key"]) else { return false };
-    items_of(node.get("values")).filter_map(Node::as_str).any(|value| is_replaced(label, value))
+/// Whether a node is a requirement on a label, and one of its values is the name of a variable.
+fn requires_variable(node: Node<'_>) -> bool {
+    let Some(label) = node.get("key").and_then(Node::as_str) else { return false };
+    items_of(node.get("values")).filter_map(Node::as_str).any(|value| is_variable(label, value))
 }
 
 /// Whether Terraform replaces every `${…}` in the text of a node: it is in a configuration or a template of Terraform, or Terraform makes
