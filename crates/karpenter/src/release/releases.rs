@@ -32,6 +32,11 @@ impl Releases {
         Release::all().all(|release| self.contains(release))
     }
 
+    /// Whether a fact holds in every release, also a future one.
+    pub fn are_all(self) -> bool {
+        self.as_ref() == [Interval::ALL]
+    }
+
     /// No release.
     pub const NONE: Self = Self(Intervals::Several(&[]));
     /// Every release, also a future one.

@@ -56,8 +56,14 @@ impl<'d> Search<'_, 'd> {
             return self.value(node, None, live);
         }
         for (key, value) in node.members() {
+            let of_key = fields.iter().filter(|field| field.name == key);
+            // Most fields are known in every release.
+            if let Some(field) = of_key.clone().find(|field| field.releases.are_all()) {
+                self.value(value, Some(&field.schema), live);
+                continue;
+            }
             let mut unknown = live.clone();
-            for field in fields.iter().filter(|field| field.name == key) {
+            for field in of_key {
                 unknown = unknown.without(field.releases);
                 self.value(value, Some(&field.schema), &live.and(field.releases));
             }

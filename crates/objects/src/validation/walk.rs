@@ -108,7 +108,13 @@ impl<'d> Walk<'d> {
         if node.is_none() && (!field.required || field.default.is_some()) {
             return;
         }
-        let scope = Scope { live: scope.live.and(field.releases), kept: scope.kept.clone() };
+        let narrower;
+        let scope = if field.releases.are_all() {
+            scope
+        } else {
+            narrower = Scope { live: scope.live.and(field.releases), kept: scope.kept.clone() };
+            &narrower
+        };
         if scope.live.is_empty() {
             return;
         }
@@ -119,7 +125,7 @@ impl<'d> Walk<'d> {
             };
             return self.refuse(place, scope.checked(), What::Required(field));
         };
-        let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
+        let Some(old) = old else { return self.value(node, None, &field.schema, scope) };
         let kept = self.kept(|| same_field(field, Some(StoredValue::Given(node)), old.get(field.name)));
         self.value(node, field.stored_in(old), &field.schema, &scope.keeping(kept));
     }
@@ -149,10 +155,12 @@ impl<'d> Walk<'d> {
             SchemaType::Object(fields) => fields.iter().for_each(|field| self.field(field, node, old, scope)),
             SchemaType::Map(values) => {
                 for (key, value) in members(node) {
-                    let old = old.and_then(|old| old.get(key));
-                    let same = |old| same(values, StoredValue::Given(value), old);
-                    let kept = self.kept(|| old.map_or_else(ReleaseSet::none, same));
-                    self.value(value, old, values, &scope.keeping(kept));
+                    let Some(old) = old.and_then(|old| old.get(key)) else {
+                        self.value(value, None, values, scope);
+                        continue;
+                    };
+                    let kept = self.kept(|| same(values, StoredValue::Given(value), old));
+                    self.value(value, Some(old), values, &scope.keeping(kept));
                 }
             }
             // The server does not match list items with stored items: it compares the list as a whole.
@@ -170,13 +178,13 @@ impl<'d> Walk<'d> {
         scope: &Scope,
     ) {
         for relation in schema.relations {
-            let releases = scope.checked().and(relation.releases);
-            if releases.is_empty() || (relation.compares && old.is_none()) {
+            if relation.compares && old.is_none() {
                 continue;
             }
             let mut violations = Violations::default();
             (relation.check)(CheckedValue { node, old }, &mut violations);
             for violation in violations.into_inner() {
+                let releases = scope.checked().and(relation.releases);
                 let place = if violation.key { Place::key(violation.at) } else { Place::value(violation.at) };
                 let Violation { message, help, server, .. } = violation;
                 let explanation = Explanation { message, help, server };
@@ -193,6 +201,9 @@ impl<'d> Walk<'d> {
         let (releases, what) = match fact.limit {
             Limit::OneOf(words) => {
                 let Some(text) = text else { return };
+                if words.iter().any(|word| word.text == text && word.releases.are_all()) {
+                    return;
+                }
                 let known = words.iter().filter(|word| word.text == text);
                 let known = known.fold(ReleaseSet::none(), |all, word| all.or(word.releases));
                 (releases().without(known), What::OneOf(words))
@@ -203,6 +214,7 @@ impl<'d> Walk<'d> {
             Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases(), What::DateTime),
             Limit::Minimum(bound) if is_below(node, bound) => (releases(), What::Range(fact.limit)),
             Limit::Maximum(bound) if is_above(node, bound) => (releases(), What::Range(fact.limit)),
+            Limit::UniqueItems if node.len() < 2 => return,
             Limit::UniqueItems => return self.distinct(node, &scope.live.and(fact.releases)),
             limit => match size_outside_limit(node, limit) {
                 Some(size) => (releases(), What::Length(limit, size)),

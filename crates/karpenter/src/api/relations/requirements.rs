@@ -2,7 +2,7 @@
 
 use super::super::stored::present;
 use super::relation::{CheckedValue, Relation, Violations, always};
-use manifest::tree::{Node, Value};
+use manifest::tree::{Children, Node, Value, items_of};
 
 /// The requirements of a NodePool or a NodeClaim. Earlier releases than 1.9 do not have the operators `Gte` and `Lte`.
 pub(in super::super) const OF_NODES: &[Relation] = &[
@@ -33,13 +33,17 @@ pub(in super::super) const OF_NODE_OVERLAYS: &[Relation] = &[
 /// The error of a rule that reads `values` where a requirement has none.
 const NO_VALUES: &str = "no such key: values";
 
-/// The requirements with an operator: the requirement, its operator as text and as node, and its values.
-fn each(checked: CheckedValue<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>, Vec<Node<'_>>)> {
+/// The requirements with an operator: the requirement, and its operator as text and as node.
+fn each(checked: CheckedValue<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>)> {
     checked.node.items().filter_map(|item| {
         let operator = present(item, "operator")?;
-        let values = present(item, "values").map(|values| values.items().collect()).unwrap_or_default();
-        Some((item, operator.as_str()?, operator, values))
+        Some((item, operator.as_str()?, operator))
     })
+}
+
+/// The values of a requirement.
+fn values_of(item: Node<'_>) -> Children<'_> {
+    items_of(present(item, "values"))
 }
 
 /// The list of values, or the operator if the list is absent.
@@ -56,8 +60,8 @@ fn not_in_has_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<
 }
 
 fn without_values<'d>(checked: CheckedValue<'d>, wanted: &str, or: &str, violations: &mut Violations<'d>) {
-    for (item, name, operator, values) in each(checked) {
-        if name == wanted && values.is_empty() {
+    for (item, name, operator) in each(checked) {
+        if name == wanted && values_of(item).next().is_none() {
             violations
                 .add(
                     values_or(item, operator),
@@ -73,10 +77,11 @@ fn without_values<'d>(checked: CheckedValue<'d>, wanted: &str, or: &str, violati
 }
 
 fn bound_is_one_number<'d>(checked: CheckedValue<'d>, words: &'static str, violations: &mut Violations<'d>) {
-    for (item, name, operator, values) in each(checked) {
+    for (item, name, operator) in each(checked) {
         if !matches!(name, "Gt" | "Lt" | "Gte" | "Lte") {
             continue;
         }
+        let values: Vec<Node<'_>> = values_of(item).collect();
         let (at, what) = match values.as_slice() {
             [] => (values_or(item, operator), "has no `values`".to_owned()),
             [value] => {
@@ -110,9 +115,9 @@ const ENOUGH_VALUES: &str =
     "requirements with 'minValues' must have at least that many values specified in the 'values' field";
 
 fn enough_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    for (item, name, _, values) in each(checked) {
+    for (item, name, _) in each(checked) {
         let Some(least) = present(item, "minValues").filter(|_| name == "In") else { continue };
-        let count = values.len();
+        let count = values_of(item).count();
         let message = match least.value() {
             Value::Int(wanted) if i64::try_from(count).is_ok_and(|count| count >= wanted) => continue,
             Value::Int(wanted) => {
