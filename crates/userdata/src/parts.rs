@@ -8,6 +8,7 @@ use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::work::WorkBudget;
 
+use crate::mime::Archive;
 use crate::node_config::Yaml;
 use crate::registration::Registration;
 use crate::shell::Script;
@@ -17,9 +18,11 @@ use crate::shell::Script;
 pub struct ParsedParts {
     values: usize,
     budget: OnceCell<WorkBudget>,
+    archive: OnceCell<Archive>,
     yaml: RefCell<BTreeMap<Span, Rc<Yaml>>>,
     registration: OnceCell<Registration>,
-    scripts: OnceCell<Vec<Script>>,
+    shell: RefCell<BTreeMap<Span, Rc<Script>>>,
+    scripts: OnceCell<Vec<Rc<Script>>>,
 }
 
 impl Default for ParsedParts {
@@ -34,10 +37,17 @@ impl ParsedParts {
         Self {
             values,
             budget: OnceCell::new(),
+            archive: OnceCell::new(),
             yaml: RefCell::default(),
             registration: OnceCell::new(),
+            shell: RefCell::default(),
             scripts: OnceCell::new(),
         }
+    }
+
+    /// The text as a MIME archive.
+    pub fn archive(&self, text: &str) -> &Archive {
+        self.archive.get_or_init(|| Archive::parse(text))
     }
 
     /// A part of the text as YAML.
@@ -55,9 +65,15 @@ impl ParsedParts {
         self.registration.get_or_init(|| Registration::of_parts(text, self))
     }
 
-    /// The scripts in the user data, which the first caller parses.
-    pub fn scripts(&self, parse: impl FnOnce() -> Vec<Script>) -> &[Script] {
-        self.scripts.get_or_init(parse)
+    /// A part of the text as a script of a shell.
+    pub fn script(&self, text: &str, part: Span) -> Rc<Script> {
+        let mut parsed = self.shell.borrow_mut();
+        Rc::clone(parsed.entry(part).or_insert_with(|| Rc::new(Script::parse(text, part))))
+    }
+
+    /// The scripts in the user data, which the first caller finds.
+    pub fn scripts(&self, find: impl FnOnce() -> Vec<Rc<Script>>) -> &[Rc<Script>] {
+        self.scripts.get_or_init(find)
     }
 
     /// The work that the parts of the text have taken so far.

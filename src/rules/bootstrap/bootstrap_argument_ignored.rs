@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let cloud_commands = data.cloud_commands(context);
-    let scripts = data.scripts(context).iter().map(|script| (script, false));
+    let scripts = data.scripts(context).iter().map(|script| (&**script, false));
     let of_cloud = cloud_commands.iter().map(|command| (&command.script, command.is_list));
     for (shell, is_list) in scripts.chain(of_cloud) {
         for (command, call) in calls(shell) {

@@ -149,7 +149,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !matches!(data.family, Image::Al2023 | Image::Custom) {
         return;
     }
-    for body in data.node_configs() {
+    for body in data.node_configs(context) {
         let yaml = data.yaml(context, body);
         // `userdata-nodeconfig-incomplete` reports what cannot be parsed.
         if yaml.problem().is_some() {

@@ -113,19 +113,24 @@ impl<'d> UserData<'d> {
         context.user_data().registration(self.text)
     }
 
+    /// Parses the user data as a MIME archive.
+    pub(super) fn archive<'c>(&self, context: &'c Context<'_, 'd>) -> &'c Archive {
+        context.user_data().archive(self.text)
+    }
+
     /// Parses a part of the user data as YAML.
     pub(super) fn yaml(&self, context: &Context<'_, 'd>, part: Span) -> Rc<Yaml> {
         context.user_data().yaml(self.text, part)
     }
 
     /// Parses every part of the user data that a shell runs.
-    pub(super) fn scripts<'c>(&self, context: &'c Context<'_, 'd>) -> &'c [Script] {
-        context.user_data().scripts(|| self.parse_scripts())
+    pub(super) fn scripts<'c>(&self, context: &'c Context<'_, 'd>) -> &'c [Rc<Script>] {
+        context.user_data().scripts(|| self.parse_scripts(context))
     }
 
-    fn parse_scripts(&self) -> Vec<Script> {
+    fn parse_scripts(&self, context: &Context<'_, 'd>) -> Vec<Rc<Script>> {
         let spans = match UserDataFormat::detect(self.text) {
-            UserDataFormat::Mime => self.bodies(&|part| self.is_shell(part)),
+            UserDataFormat::Mime => self.bodies(context, &|part| self.is_shell(part)),
             UserDataFormat::Unmarked
                 if self.family == ImageFamily::Windows || self.text.contains("EKSBootstrap") =>
             {
@@ -134,23 +139,17 @@ impl<'d> UserData<'d> {
             UserDataFormat::Script | UserDataFormat::Unmarked => vec![Span::whole(self.text)],
             _ => Vec::new(),
         };
-        spans.into_iter().map(|span| Script::parse(self.text, span)).collect()
+        spans.into_iter().map(|span| context.user_data().script(self.text, span)).collect()
     }
 
     /// Bodies of the MIME parts for which `wanted` returns true.
-    fn bodies(&self, wanted: &dyn Fn(&MimePart) -> bool) -> Vec<Span> {
-        let mut bodies = Vec::new();
-        for part in Archive::parse(self.text).parts {
-            if wanted(&part) {
-                bodies.push(part.body);
-            }
-        }
-        bodies
+    fn bodies(&self, context: &Context<'_, 'd>, wanted: &dyn Fn(&MimePart) -> bool) -> Vec<Span> {
+        self.archive(context).parts.iter().filter(|part| wanted(part)).map(|part| part.body).collect()
     }
 
     /// Bodies of the MIME parts of a media type that have no `Content-Transfer-Encoding`.
-    fn plain_bodies(&self, media_type: &str) -> Vec<Span> {
-        self.bodies(&|part| {
+    fn plain_bodies(&self, context: &Context<'_, 'd>, media_type: &str) -> Vec<Span> {
+        self.bodies(context, &|part| {
             part.media_type() == media_type && part.header("Content-Transfer-Encoding").is_none()
         })
     }
@@ -167,7 +166,7 @@ impl<'d> UserData<'d> {
     pub(super) fn cloud_commands(&self, context: &Context<'_, 'd>) -> Vec<CloudCommand> {
         let spans = match UserDataFormat::detect(self.text) {
             UserDataFormat::CloudConfig if self.family == ImageFamily::Custom => vec![Span::whole(self.text)],
-            UserDataFormat::Mime => self.plain_bodies("text/cloud-config"),
+            UserDataFormat::Mime => self.plain_bodies(context, "text/cloud-config"),
             _ => Vec::new(),
         };
         let mut commands = Vec::new();
@@ -206,10 +205,10 @@ impl<'d> UserData<'d> {
 
     /// Spans of every NodeConfig that nodeadm reads from the user data itself, but not of one that a script writes to
     /// a file.
-    pub(super) fn node_configs(&self) -> Vec<Span> {
+    pub(super) fn node_configs(&self, context: &Context<'_, 'd>) -> Vec<Span> {
         match UserDataFormat::detect(self.text) {
             UserDataFormat::NodeConfig => vec![Span::whole(self.text)],
-            UserDataFormat::Mime => self.plain_bodies("application/node.eks.aws"),
+            UserDataFormat::Mime => self.plain_bodies(context, "application/node.eks.aws"),
             _ => Vec::new(),
         }
     }

@@ -9,7 +9,6 @@ use rule::fix::Fix;
 use rule::{Fixes, On, Runs};
 use userdata::format::{UserDataFormat as Format, only_comments, tag};
 use userdata::image_family::ImageFamily as Image;
-use userdata::mime::Archive;
 use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
 use userdata::shell::ShellCommand;
@@ -150,11 +149,8 @@ fn al2<'d>(data: UserData<'d>, format: Format, context: &Context<'_, 'd>, findin
         findings.push(finding(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
-        for part in Archive::parse(data.text)
-            .parts
-            .iter()
-            .filter(|part| part.media_type() == "application/node.eks.aws")
-        {
+        let parts = data.archive(context).parts.iter();
+        for part in parts.filter(|part| part.media_type() == "application/node.eks.aws") {
             let span = part.header("Content-Type").map_or(part.delimiter, |header| header.value.span);
             let message = "no program on an AL2 node reads a NodeConfig";
             let help = "remove the part and write its settings in `spec.kubelet`, or use AL2023";

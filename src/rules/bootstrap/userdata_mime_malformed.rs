@@ -100,13 +100,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if Format::detect(data.text) != Format::Mime {
         return;
     }
     match (data.family, data.family.treatment(data.text)) {
-        (_, Treatment::Mime) | (Image::Custom, _) => archive(data, findings),
+        (_, Treatment::Mime) | (Image::Custom, _) => archive(data, context, findings),
         (Image::Al2 | Image::Al2023, _) => findings.extend(name(data)),
         _ => {}
     }
@@ -126,8 +126,8 @@ fn name(data: UserData<'_>) -> Option<Finding<'_>> {
     Some(data.finding(&RULE, span, message).help(format!("write `{right}:`")).fix(fix))
 }
 
-fn archive<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
-    let archive = Archive::parse(data.text);
+fn archive<'d>(data: UserData<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let archive = data.archive(context);
     let handled = archive.parts.iter().any(|part| part.media_type() == "text/part-handler");
     let causes = archive.problems.iter().any(|problem| is_cause(problem.kind));
     let reader = Reader {
@@ -151,7 +151,7 @@ fn archive<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
             .help(help)
             .severity(severity)
             .caught_by(if severity == Severity::Error { CaughtBy::Controller } else { CaughtBy::Nobody });
-        if let Some(fix) = fix(data, &archive, problem) {
+        if let Some(fix) = fix(data, archive, problem) {
             finding = finding.fix(fix);
         }
         findings.push(finding);

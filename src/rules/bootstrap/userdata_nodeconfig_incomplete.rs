@@ -103,7 +103,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     let whole = Format::detect(data.text) == Format::NodeConfig;
     let bodies: Vec<(Span, Rc<Yaml>)> =
-        data.node_configs().into_iter().map(|body| (body, data.yaml(context, body))).collect();
+        data.node_configs(context).into_iter().map(|body| (body, data.yaml(context, body))).collect();
     for (body, yaml) in &bodies {
         shape(data, *body, yaml, whole, findings);
     }

@@ -86,7 +86,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         Image::Bottlerocket => bottlerocket(data, findings),
         Image::Al2023 => {
             let kubelet = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet);
-            for body in data.node_configs() {
+            for body in data.node_configs(context) {
                 node_config(data, body, kubelet, context, findings);
             }
         }

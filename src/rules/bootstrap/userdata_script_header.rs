@@ -10,7 +10,7 @@ use rule::fix::Fix;
 use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
-use userdata::mime::{Archive, MimeProblemKind};
+use userdata::mime::MimeProblemKind;
 use userdata::registration::Join;
 
 rule! {
@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     match Format::detect(data.text) {
-        Format::Mime => parts(data, findings),
+        Format::Mime => parts(data, context, findings),
         Format::Script => script(data, findings),
         Format::Unmarked => findings.extend(unmarked(data, context)),
         _ => {}
@@ -108,8 +108,8 @@ fn severity(data: UserData<'_>) -> Severity {
     if data.family == Image::Custom { Severity::Warning } else { Severity::Error }
 }
 
-fn parts<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
-    let archive = Archive::parse(data.text);
+fn parts<'d>(data: UserData<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let archive = data.archive(context);
     for problem in
         archive.problems.iter().filter(|problem| problem.kind == MimeProblemKind::ShellPartWithoutShebang)
     {

@@ -9,7 +9,7 @@ use super::model::{Join, TaintSource, UnresolvedReason};
 use crate::bootstrap::Bootstrap;
 use crate::kubelet::KubeletFlags;
 use crate::kubelet_config::search_taints;
-use crate::shell::{Heredoc, Invocation, Script, ShellCommand, ShellProblemKind, is_shell};
+use crate::shell::{Heredoc, Invocation, ShellCommand, ShellProblemKind, is_shell};
 use crate::word::SourceWord;
 
 /// Directories with programs of the operating system and of the EKS image.
@@ -36,7 +36,7 @@ const INERT: [&str; 3] = ["/etc/os-release", "/etc/environment", "/etc/profile"]
 
 impl Collector<'_> {
     pub(super) fn script(&mut self, within: Span) {
-        let script = Script::parse(self.text, within);
+        let script = self.parts.script(self.text, within);
         for problem in &script.problems {
             if !matches!(
                 problem.kind,

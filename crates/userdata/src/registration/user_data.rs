@@ -7,7 +7,6 @@ use super::model::{Join, Registration, TaintSource, UnresolvedReason};
 use crate::format::UserDataFormat;
 use crate::kubelet::KubeletFlags;
 use crate::kubelet_config::search_taints;
-use crate::mime::Archive;
 use crate::parts::ParsedParts;
 use crate::powershell::parameters;
 use crate::taint_list::SpannedTaint;
@@ -47,7 +46,7 @@ impl Registration {
 impl Collector<'_> {
     /// Adds the parts of a MIME archive.
     fn archive(&mut self) {
-        let archive = Archive::parse(self.text);
+        let archive = self.parts.archive(self.text);
         if archive.is_rejected() {
             let problem = archive.problems.iter().find(|problem| problem.kind.is_rejected());
             self.unresolved(
