@@ -5,6 +5,7 @@ use manifest::tree::Node;
 use objects::node_class::SelectorField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::requirement::RequirementItem;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
@@ -92,7 +93,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pool) = NodePool::of(object) else { return };
+    let Some(pool) = NodePool::of(object).filter(|pool| names_reserved(*pool)) else { return };
     let template = NodeTemplate::of(pool);
     let is_reserved = template.requirements.get(labels::CAPACITY_TYPE).is_some_and(|types| {
         types.operator() == EffectiveOperator::In && types.named_values().all(|value| value == "reserved")
@@ -118,6 +119,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             .help("add `capacityReservationSelectorTerms` to the EC2NodeClass, or allow `on-demand` as well")
             .related(Place::key(terms.unwrap_or(spec)), "selects no capacity reservations"),
     );
+}
+
+/// Whether a requirement or a label of a NodePool has the value `reserved`. Most NodePools do not.
+fn names_reserved(pool: NodePool<'_>) -> bool {
+    let required = pool.requirements().items().flat_map(RequirementItem::values);
+    let mut values = required.chain(pool.node_labels().map(|(_, value)| value));
+    values.any(|value| value.as_str() == Some("reserved"))
 }
 
 #[cfg(test)]

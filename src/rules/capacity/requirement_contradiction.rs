@@ -8,6 +8,7 @@ use karpenter::known_values::{self, is_replaced};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
@@ -187,7 +188,7 @@ pub(super) fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>>
         (undecided, _) => *undecided = None,
     };
     for requirement in pool.requirements().parsed() {
-        let values: Vec<_> = requirement.values().iter().map(|(value, _)| *value).collect();
+        let values: Vec<_> = requirement.item.values().filter_map(Node::as_str).collect();
         let operator = requirement.item.operator();
         let is_decided = !values.iter().any(|value| is_replaced(requirement.key, value))
             && requirement.item.values().count() == values.len()
