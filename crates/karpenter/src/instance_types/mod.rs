@@ -41,7 +41,10 @@ const COLUMNS: usize = 22;
 /// An instance type as EC2 describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct InstanceType {
-    columns: [&'static str; COLUMNS],
+    /// The row of the table.
+    row: &'static str,
+    /// The end of each column in the row.
+    ends: [u8; COLUMNS],
 }
 
 /// Column of the table.
@@ -104,22 +107,22 @@ fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl InstanceType {
-    fn parse(line: &'static str) -> Option<Self> {
-        let mut columns = [""; COLUMNS];
-        let mut rest = Some(line);
-        for column in &mut columns {
-            let text = rest?;
-            // A loop over the bytes of a short word takes less time than a search that is made for long texts.
-            let end = text.bytes().position(|byte| byte == b' ').unwrap_or(text.len());
-            *column = text.get(..end)?;
-            rest = text.get(end + 1..);
+    fn parse(row: &'static str) -> Option<Self> {
+        // A loop over the bytes of short words takes less time than searches that are made for long texts.
+        let spaces = row.bytes().enumerate().filter(|(_, byte)| *byte == b' ').map(|(at, _)| at);
+        let mut columns = spaces.chain([row.len()]);
+        let mut ends = [0; COLUMNS];
+        for end in &mut ends {
+            *end = u8::try_from(columns.next()?).ok()?;
         }
-        Some(Self { columns })
+        Some(Self { row, ends })
     }
 
     /// The text of a column; `None` if the type has no such label or resource.
     fn text(&self, column: Column) -> Option<&'static str> {
-        self.columns.get(column as usize).copied().filter(|text| *text != "-")
+        let (before, columns) = self.ends.split_at_checked(column as usize)?;
+        let start = before.last().map_or(0, |end| usize::from(*end) + 1);
+        self.row.get(start..usize::from(*columns.first()?)).filter(|text| *text != "-")
     }
 
     fn number(&self, column: Column) -> i64 {
@@ -247,8 +250,8 @@ mod tests {
             ("habana", Some("habana.ai/gaudi")),
             ("other", None),
         ] {
-            let mut kind = *named("p4d.24xlarge");
-            kind.columns[Column::GpuManufacturer as usize] = manufacturer;
+            let row = named("p4d.24xlarge").row.replacen("nvidia", manufacturer, 1);
+            let kind = InstanceType::parse(row.leak()).unwrap();
             let mut resources = kind.extended_resources();
             let gpus = resources.find(|(name, _)| name.ends_with("/gpu") || name.ends_with("/gaudi"));
             assert_eq!(gpus, expected.map(|name| (name, 8)), "{manufacturer}");
