@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::known_values::is_replaced;
 use karpenter::release::Releases;
@@ -98,14 +100,10 @@ const MAX_COMPARED: usize = 256;
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(mine) = NodeOverlay::of(object).and_then(Overlay::parse) else { return };
     // Karpenter goes through the names from z to a, so a greater name comes first.
-    let others = context
-        .inventory
-        .objects_of(Kind::NODE_OVERLAY)
-        .take(MAX_COMPARED)
-        .filter(|other| other.name() > object.name());
-    for other in others.filter_map(NodeOverlay::of).filter_map(Overlay::parse) {
-        let overlap = mine.weight == other.weight && (mine.implies(&other) || other.implies(&mine));
-        let Some((node, what)) = mine.shared(&other).filter(|_| overlap) else { continue };
+    let others = context.inventory.index::<ComparedOverlays>().iter();
+    for other in others.filter(|other| other.view.object().name() > object.name()) {
+        let overlap = mine.weight == other.weight && (mine.implies(other) || other.implies(&mine));
+        let Some((node, what)) = mine.shared(other).filter(|_| overlap) else { continue };
         let theirs = other.view.object();
         let name = theirs.name();
         // Files of one folder can be alternatives, of which a cluster gets only one.
@@ -125,6 +123,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
                 .related(Place::value(theirs.name_node()), "the NodeOverlay that Karpenter applies"),
         );
         return;
+    }
+}
+
+/// The NodeOverlays that each NodeOverlay is compared with.
+struct ComparedOverlays;
+
+impl Index for ComparedOverlays {
+    type Value<'d> = Vec<Overlay<'d>>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<Overlay<'d>> {
+        let overlays = inventory.objects_of(Kind::NODE_OVERLAY).take(MAX_COMPARED);
+        overlays.filter_map(NodeOverlay::of).filter_map(Overlay::parse).collect()
     }
 }
 
