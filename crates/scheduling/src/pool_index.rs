@@ -42,8 +42,8 @@ pub struct PoolIndex<'d> {
 pub struct PoolGroup<'d> {
     /// The NodePools in the order of the input.
     pub pools: Vec<Object<'d>>,
-    /// The first NodePool of each name.
-    by_name: BTreeMap<&'d str, Object<'d>>,
+    /// The index in `pools` of the first NodePool of each name.
+    by_name: BTreeMap<&'d str, usize>,
     /// The nodes that they launch, without the label with the name.
     pub template: NodeTemplate<'d>,
 }
@@ -78,7 +78,9 @@ impl<'d> PoolIndex<'d> {
         let mut groups: Vec<(usize, PoolGroup<'d>)> = Vec::new();
         for ReadPool { order, object, template } in converted {
             if groups.last().is_none_or(|(_, last)| last.template != template) {
-                groups.push((order, PoolGroup { pools: Vec::new(), by_name: BTreeMap::new(), template }));
+                // Most groups have one NodePool.
+                let alone = Vec::with_capacity(1);
+                groups.push((order, PoolGroup { pools: alone, by_name: BTreeMap::new(), template }));
             }
             if let Some((_, group)) = groups.last_mut() {
                 group.add(object);
@@ -243,15 +245,15 @@ impl<'d> PoolGroup<'d> {
     /// The first NodePool whose name is accepted, or the first of all if no name is required.
     pub fn named(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
         let Some(names) = names else { return self.pools.first().copied() };
-        let pool = match names.listed() {
+        let index = match names.listed() {
             Some(names) => names.iter().find_map(|name| self.by_name.get(name)),
-            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| pool),
+            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, index)| index),
         };
-        pool.copied()
+        self.pools.get(*index?).copied()
     }
 
     fn add(&mut self, pool: Object<'d>) {
-        self.by_name.entry(pool.name()).or_insert(pool);
+        self.by_name.entry(pool.name()).or_insert(self.pools.len());
         self.pools.push(pool);
     }
 }
