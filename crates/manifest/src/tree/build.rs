@@ -270,8 +270,17 @@ impl Tree {
         self.data(id).merged
     }
 
+    /// Makes room for the nodes of a text of some bytes, as far as texts of this length are common.
+    pub(crate) fn make_room_for(&mut self, bytes: usize) {
+        /// Manifests have a value for each 22 bytes.
+        const BYTES_PER_NODE: usize = 16;
+        const MOST: usize = 1024;
+        self.nodes.reserve((bytes / BYTES_PER_NODE).min(MOST));
+    }
+
     /// Completes the tree.
     pub(crate) fn finish(&mut self) {
+        self.nodes.shrink_to_fit();
         self.duplicates.sort_unstable();
         self.copies.sort_unstable();
     }

@@ -59,8 +59,11 @@ fn read_text(
     let mut documents = Vec::new();
     let mut parser = event_parser(text, &options.limits);
     let mut own = most_work(span.len());
+    // Most texts have one document.
+    let mut room = span.len();
     loop {
-        let tree = Tree::new(Arc::clone(source), options.holds_document);
+        let mut tree = Tree::new(Arc::clone(source), options.holds_document);
+        tree.make_room_for(core::mem::take(&mut room));
         let bound = Bound::least(own, &options.limits, budget);
         let mut loader = Loader::into(tree, span, &options.limits, bound);
         let parsed = loader.document(&mut parser);
