@@ -227,5 +227,7 @@ pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
 pub(super) fn bounded(from: impl io::Read, limits: &Limits) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limits.file_bytes as u64 + 1).read_to_end(&mut bytes)?;
+    // The buffer becomes the text of the file, and a half of it may be free.
+    bytes.shrink_to_fit();
     Ok(bytes)
 }
