@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
-use objects::embedded::READ_OPTIONS;
-use terraform_objects::{FilesBeside, ManagedObjects};
+use terraform_objects::{FilesBeside, ManagedObjects, OPTIONS_BEFORE_EVALUATION};
 
 use super::base::BaseFolder;
 use super::confinement::Confinement;
@@ -110,7 +109,7 @@ impl<'b> BesideOnDisk<'b> {
 
 impl FilesBeside for BesideOnDisk<'_> {
     fn read(&self, name: &str) -> Option<File> {
-        let options = ReadOptions { limits: *self.limits, ..READ_OPTIONS };
+        let options = ReadOptions { limits: *self.limits, ..OPTIONS_BEFORE_EVALUATION };
         if let Some(text) = self.unsaved.and_then(|unsaved| unsaved.get(name)) {
             return Some(File::read(name, *text, options));
         }

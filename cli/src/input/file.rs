@@ -9,8 +9,7 @@ use cluster::evidence::mentions_karpenter;
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::{Document, Encoding, File, FileKind, ReadOptions, is_markdown};
-use objects::embedded::READ_OPTIONS;
-use terraform_objects::keep_manifests;
+use terraform_objects::{OPTIONS_BEFORE_EVALUATION, keep_manifests};
 
 use super::base::BaseFolder;
 use super::error::InputError;
@@ -178,12 +177,12 @@ impl InputFile {
         }
     }
 
-    /// Parses bytes as the content of the input.
+    /// Parses bytes as the content of the input. The caller evaluates configurations of Terraform next, which reads their here-documents.
     pub(crate) fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
         let encoding = Encoding::detect(&bytes);
         let is_relevant = self.is_relevant(&bytes, limits);
-        let file =
-            File::from_bytes(self.name.clone(), bytes, ReadOptions { limits: *limits, ..READ_OPTIONS });
+        let options = ReadOptions { limits: *limits, ..OPTIONS_BEFORE_EVALUATION };
+        let file = File::from_bytes(self.name.clone(), bytes, options);
         let path = match &self.from {
             From::Path(path, folder) => Some((path.clone(), folder.clone())),
             _ => None,

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
-use objects::embedded::READ_OPTIONS;
-use terraform_objects::FilesBeside;
+use terraform_objects::{FilesBeside, OPTIONS_BEFORE_EVALUATION};
 
 use super::git::Commit;
 use crate::error::CommandError;
@@ -57,7 +56,7 @@ impl<'c> BesideInCommit<'c> {
 impl FilesBeside for BesideInCommit<'_> {
     fn read(&self, name: &str) -> Option<File> {
         let bytes = self.commit.text(self.hashes.get(name)?)?;
-        let options = ReadOptions { limits: *self.limits, ..READ_OPTIONS };
+        let options = ReadOptions { limits: *self.limits, ..OPTIONS_BEFORE_EVALUATION };
         let file = File::from_bytes(name.to_owned(), bytes, options);
         Some(if self.unread.contains(name) { file } else { File { kind: FileKind::Referenced, ..file } })
     }

@@ -15,6 +15,9 @@ pub struct ReadOptions {
     /// Whether the root of a document in a text of another purpose, such as a code block of Markdown or a script in a string, is a
     /// manifest. Other documents of such texts are left out.
     pub is_manifest: IsManifest,
+    /// Whether the here-documents of a file of Terraform with this name are left unread, because an evaluator reads those that it needs:
+    /// [`File::here_documents_where`](crate::File::here_documents_where).
+    pub leaves_here_documents: fn(&str) -> bool,
 }
 
 /// Whether a string holds a document.
@@ -25,8 +28,12 @@ pub type IsManifest = fn(Node<'_>) -> bool;
 
 impl ReadOptions {
     /// The default bounds, no documents within strings, and every mapping is a manifest.
-    pub const DEFAULT: Self =
-        Self { limits: Limits::DEFAULT, holds_document: |_| false, is_manifest: |root| root.is_mapping() };
+    pub const DEFAULT: Self = Self {
+        limits: Limits::DEFAULT,
+        holds_document: |_| false,
+        is_manifest: |root| root.is_mapping(),
+        leaves_here_documents: |_| false,
+    };
 }
 
 impl Default for ReadOptions {

@@ -1,14 +1,13 @@
 //! Documents within the strings of Kubernetes objects.
 
 use manifest::ReadOptions;
-use manifest::limits::Limits;
 use manifest::tree::Node;
 
 use crate::object::Object;
 use crate::type_meta::TypeMeta;
 
 /// Options that read the documents within the strings of Kubernetes objects, with the default bounds.
-pub const READ_OPTIONS: ReadOptions = ReadOptions { limits: Limits::DEFAULT, holds_document, is_manifest };
+pub const READ_OPTIONS: ReadOptions = ReadOptions { holds_document, is_manifest, ..ReadOptions::DEFAULT };
 
 /// Whether a document in a code block of Markdown, or in a script in a string, has objects.
 fn is_manifest(root: Node<'_>) -> bool {

@@ -26,6 +26,10 @@ use draft::DocumentDraft;
 use input::InputFiles;
 use merge::Merge;
 
+/// Options for reading files that [`evaluate`] gets next: it reads the here-documents of configurations that it does not replace.
+pub const OPTIONS_BEFORE_EVALUATION: ReadOptions =
+    ReadOptions { leaves_here_documents: is_configuration, ..READ_OPTIONS };
+
 /// Files beside the input that configurations may read, such as templates.
 pub trait FilesBeside {
     /// Reads a file by its name in reports, with its kind: [`FileKind::Referenced`] outside of the input. `None` if the file does not exist or must not be read.
@@ -119,7 +123,7 @@ fn evaluate_into(
     let read = found.into_read().into_iter();
     let known = files.len();
     files.extend(read.map(|file| File { documents: Vec::new(), ..file }));
-    merge.apply(files);
+    merge.apply(files, limits);
     for file in files.iter_mut().skip(known).filter(|file| file.documents.is_empty()) {
         file.kind = FileKind::TextOnly;
     }
@@ -157,7 +161,7 @@ fn planned_in_folders(
             merge.add(&drafts, &plan.texts, limits);
         }
         merge.add(&convert::absent(&plan), &plan.texts, limits);
-        merge.apply(core::slice::from_mut(file));
+        merge.apply(core::slice::from_mut(file), limits);
         if file.kind == FileKind::Unknown {
             file.kind = FileKind::Plan;
         }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
-use manifest::{Document, File, FileKind};
+use manifest::{Document, File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration, is_json};
 
 use crate::draft::DocumentDraft;
@@ -151,11 +152,14 @@ impl Merge {
     }
 
     /// Replaces the documents of files.
-    pub(crate) fn apply(mut self, files: &mut [File]) {
+    pub(crate) fn apply(mut self, files: &mut [File], limits: &Limits) {
         for file in files {
             let of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
             let is_plan = self.plan == Some(address(&file.source));
             let is_configuration = is_plan || is_configuration(file.source.name());
+            if is_configuration && is_unread(file) {
+                file.documents = of_text.here_documents(file, limits);
+            }
             of_text.apply(file, is_configuration, is_plan || is_json(file.source.name()));
             if is_configuration && !file.documents.is_empty() && file.kind == FileKind::TextOnly {
                 file.kind = FileKind::Unknown;
@@ -185,6 +189,16 @@ impl OfText {
             }
         }
         self.documents.push(document);
+    }
+
+    /// The documents in the here-documents of the text, without those that [`Self::apply`] replaces.
+    fn here_documents(&self, file: &File, limits: &Limits) -> Vec<Document> {
+        let is_replaced = |body: Span| {
+            let is_used = self.used.iter().any(|span| span.start <= body.start && body.end <= span.end);
+            is_used && !self.verbatim.iter().any(|span| span.start <= body.end && body.start <= span.end)
+        };
+        let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
+        file.here_documents_where(|body| !is_replaced(body), options)
     }
 
     /// Replaces the documents of the text.
@@ -229,6 +243,11 @@ impl OfText {
         }
         file.documents.sort_by_key(Document::start);
     }
+}
+
+/// Whether the reader left the here-documents of a configuration unread: [`OPTIONS_BEFORE_EVALUATION`](crate::OPTIONS_BEFORE_EVALUATION).
+fn is_unread(file: &File) -> bool {
+    matches!(file.documents.as_slice(), [Document::Script(span)] if *span == Span::whole(file.source.text()))
 }
 
 /// Text by which equal documents at one place are recognised.

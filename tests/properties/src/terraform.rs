@@ -1,17 +1,18 @@
 //! Configurations of Terraform: every place of every value is in a text, evaluation ends within its bounds, and documents have places.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
-use karpwarden::manifest::{Document, File};
+use karpwarden::manifest::{Document, File, ReadOptions};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use terraform::{
     BlockBody, ConfigurationInput, Data, EvaluatedConfiguration, EvaluatedMember, EvaluatedText,
     EvaluatedValue, FolderFiles, PlannedSide, TextPlace, Texts, evaluate_expressions, root_folders,
 };
-use terraform_objects::{NoFilesBeside, evaluate};
+use terraform_objects::{NoFilesBeside, OPTIONS_BEFORE_EVALUATION, evaluate};
 
 /// Line that starts a file, with its name. The first file is `main.tf`.
 const FILE: &str = "#== ";
@@ -51,11 +52,46 @@ pub fn assert_configuration(text: &str) {
         }
         assert_blocks(&configuration);
     }
-    let read =
-        |(name, source): (&String, &Arc<Source>)| File::read(name.as_str(), source.text(), READ_OPTIONS);
-    let mut files: Vec<File> = folder.0.iter().map(read).collect();
-    evaluate(&mut files, &NoFilesBeside, &Limits::DEFAULT);
+    let evaluated = |options: ReadOptions| {
+        let read =
+            |(name, source): (&String, &Arc<Source>)| File::read(name.as_str(), source.text(), options);
+        let mut files: Vec<File> = folder.0.iter().map(read).collect();
+        evaluate(&mut files, &NoFilesBeside, &Limits::DEFAULT);
+        files
+    };
+    let files = evaluated(READ_OPTIONS);
     assert_documents(&files);
+    // Here-documents that are read later share their budget with fewer others.
+    if !files.iter().flat_map(|file| &file.documents).any(exceeds_bound) {
+        assert_eq!(shown(&evaluated(OPTIONS_BEFORE_EVALUATION)), shown(&files));
+    }
+}
+
+fn exceeds_bound(document: &Document) -> bool {
+    matches!(document, Document::Unreadable { error, .. } if error.exceeded().is_some())
+}
+
+/// The documents of files, each with its nodes and their places.
+fn shown(files: &[File]) -> Vec<String> {
+    let show = |document: &Document| match document {
+        Document::Read(tree) => {
+            let (mut shown, mut open) = (String::new(), vec![tree.root()]);
+            while let Some(node) = open.pop() {
+                let (key, place) = (node.key_span(), node.span());
+                let _ = write!(
+                    shown,
+                    "{:?} {key:?} {:?} {place:?} {}; ",
+                    node.key(),
+                    node.value(),
+                    node.spelling()
+                );
+                open.extend(node.children());
+            }
+            shown
+        }
+        other => format!("{other:?}"),
+    };
+    files.iter().map(|file| file.documents.iter().map(show).collect::<Vec<_>>().join("\n")).collect()
 }
 
 /// Reads a plan, or a state, both before and after it.

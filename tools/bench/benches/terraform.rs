@@ -7,9 +7,8 @@ use anyhow::Result;
 use hcl_edit::structure::Body;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
-use terraform_objects::{NoFilesBeside, evaluate};
+use terraform_objects::{NoFilesBeside, OPTIONS_BEFORE_EVALUATION, evaluate};
 
 /// Time for reading and evaluating files, as a multiple of the time for parsing them.
 const PARSE: f64 = 3.0;
@@ -27,9 +26,9 @@ fn main() -> ExitCode {
 fn run(bench: &mut Bench) -> Result<()> {
     let files: Vec<(String, String)> = (0..FOLDERS).flat_map(root_module).collect();
     let read =
-        || files.iter().map(|(name, text)| File::read(name.as_str(), text.as_str(), READ_OPTIONS)).collect();
+        |(name, text): &(String, String)| File::read(name.as_str(), text.as_str(), OPTIONS_BEFORE_EVALUATION);
     let evaluated = || {
-        let mut files: Vec<File> = read();
+        let mut files: Vec<File> = files.iter().map(read).collect();
         evaluate(&mut files, &NoFilesBeside, &Limits::DEFAULT);
         files
     };

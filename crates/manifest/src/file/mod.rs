@@ -266,7 +266,10 @@ impl File {
             Language::JsonLines => json_lines(&source, options, budget),
             Language::Yaml => yaml_or_json(&source, Lines::whole(&source), options, budget),
             Language::Any => yaml_or_script(&source, options, budget),
-            Language::Script(language) => script_documents(&source, language, options, budget),
+            Language::Script(ScriptLanguage::Terraform) if (options.leaves_here_documents)(source.name()) => {
+                vec![Document::Script(whole)]
+            }
+            Language::Script(language) => script_documents(&source, language, |_| true, options, budget),
             Language::Markdown => markdown_documents(&source, options, budget),
         };
         let mut file = Self::of(source, documents);
@@ -299,6 +302,17 @@ impl File {
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
         file
+    }
+
+    /// Parses the here-documents of a file of Terraform whose bodies are wanted.
+    pub fn here_documents_where(
+        &self,
+        is_wanted: impl Fn(Span) -> bool,
+        options: impl Into<ReadOptions>,
+    ) -> Vec<Document> {
+        let options = options.into();
+        let budget = WorkBudget::of_file(self.source.text().len(), &options.limits);
+        script_documents(&self.source, ScriptLanguage::Terraform, is_wanted, &options, &budget)
     }
 
     fn bound(&mut self, limit: usize) {

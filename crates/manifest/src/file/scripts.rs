@@ -24,7 +24,7 @@ pub(super) fn yaml_or_script(
 ) -> Vec<Document> {
     let text = source.text();
     if !heredocs(text, 0, ScriptLanguage::Shell).is_empty() {
-        return script_documents(source, ScriptLanguage::Shell, options, budget);
+        return script_documents(source, ScriptLanguage::Shell, |_| true, options, budget);
     }
     let documents = yaml_or_json(source, Lines::whole(source), options, budget);
     let is_manifest = documents.iter().any(is_mapping);
@@ -34,15 +34,16 @@ pub(super) fn yaml_or_script(
     add_documents_of_scripts(source, documents, options, budget)
 }
 
-/// Parses the here-documents of a script. A script without a manifest is one document.
+/// Parses the here-documents of a script whose bodies are wanted. A script without a manifest is one document.
 pub(super) fn script_documents(
     source: &Arc<Source>,
     language: ScriptLanguage,
+    is_wanted: impl Fn(Span) -> bool,
     options: &ReadOptions,
     budget: &WorkBudget,
 ) -> Vec<Document> {
     let mut documents = Vec::new();
-    for heredoc in heredocs(source.text(), 0, language) {
+    for heredoc in heredocs(source.text(), 0, language).into_iter().filter(|one| is_wanted(one.body)) {
         if documents.len() > options.limits.documents || ends_at_budget(&documents) {
             break;
         }
