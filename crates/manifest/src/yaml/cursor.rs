@@ -103,6 +103,11 @@ impl<'t> YamlCursor<'t> {
         self.wide += 2;
     }
 
+    /// Passes spaces.
+    pub(super) fn skip_spaces(&mut self) {
+        self.at += self.rest().iter().take_while(|byte| **byte == b' ').count();
+    }
+
     /// Passes spaces and tabs. Returns whether there were any, and whether there were tabs.
     pub(super) fn skip_blanks(&mut self) -> (bool, bool) {
         let start = self.at;

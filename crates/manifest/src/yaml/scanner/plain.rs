@@ -101,6 +101,8 @@ impl Scanner<'_> {
                 if self.dialect == Dialect::GoYaml {
                     return self.fail(at, GO_TAB);
                 }
+            } else if next == b' ' {
+                self.cursor.skip_spaces();
             } else if is_blank(next) {
                 self.cursor.at += 1;
             } else {

@@ -41,7 +41,8 @@ impl Scanner<'_> {
                     }
                 }
                 b'\t' if refused => return self.fail(at, GO_TAB),
-                b' ' | b'\t' => self.cursor.at += 1,
+                b' ' => self.cursor.skip_spaces(),
+                b'\t' => self.cursor.at += 1,
                 b'\n' | b'\r' => self.skip_line_break(),
                 b'#' => {
                     self.skip_comment();
