@@ -939,6 +939,8 @@ export type PlannedNode = {
 export type PlannedPods = {
   /** Pods that end without a node, as `NAMESPACE/NAME`. */
   pending: Array<string>;
+  /** Those of them that have no place before the change either. */
+  pendingBefore: Array<string>;
   /** Number of pods that move to another node. */
   moved: number;
   /** Pods that have a place after the change and none before. */

@@ -1209,7 +1209,8 @@ export const planned: PlanAnswer = {
     "holding": [],
     "lost": [],
     "moved": 0,
-    "pending": []
+    "pending": [],
+    "pendingBefore": []
   },
   "rollouts": [],
   "schema": 1,
