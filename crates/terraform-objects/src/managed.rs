@@ -244,8 +244,8 @@ pub fn recreated<'o>(
     old: (&'o ManagedObjects, &str),
     new: (&ManagedObjects, &str),
 ) -> Vec<(&'o ManagedObject, bool)> {
-    let root = |object: &'o ManagedObject| within(&object.root, old.1);
     type Place<'n> = (&'n str, String, &'n ManagedObject);
+    let root = |object: &'o ManagedObject| within(&object.root, old.1);
     let mut news: BTreeMap<&(String, String), Vec<Place<'_>>> = BTreeMap::new();
     for one in &new.0.objects {
         let entry = (within(&one.root, new.1), without_first_key(&one.address), one);
