@@ -280,8 +280,8 @@ vscode-packages: $(extension)/node_modules/.package-lock.json
 	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension),$*),--ignore-scripts)
 	@touch $@
 
-# The page, the npm package, and the debug build of the command line as the server for assistants.
-drive-page = cd $(page) && KARPWARDEN=$(abspath $(target))/debug/karpwarden $(NPM) test --silent && cd package && $(NODE) --test
+# The page, the npm package, and the debug build of the command line: as the server for assistants, and to compare the package with.
+drive-page = cd $(page) && export KARPWARDEN=$(abspath $(target))/debug/karpwarden && $(NPM) test --silent && cd package && $(NODE) --test
 
 # $(call build-web,PACKAGE,FOLDER): builds one module with its glue.
 define build-web
@@ -323,8 +323,12 @@ playground-dist: annotated-policy.wasm playground-engine playground-checker play
 playground: playground-dist ## Build the page, serve it on loopback and print the address
 	@cd $(page) && $(NODE) serve.mjs --port $(PORT)
 
+.PHONY: playground-command
+playground-command: targets ## Build the command line for the npm package
+	@$(xtask) module command
+
 .PHONY: playground-package
-playground-package: playground-engine ## Assemble the npm package in playground/package
+playground-package: playground-engine playground-command ## Assemble the npm package in playground/package
 	@cd $(page)/package && $(NODE) assemble.mjs
 
 .PHONY: playground-test

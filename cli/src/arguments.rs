@@ -14,7 +14,6 @@ use super::flags::{
 use super::form::{Color, Format, ListFormat};
 use super::hash::HashArguments;
 use super::mcp::McpArguments;
-#[cfg(not(target_family = "wasm"))]
 use super::open::OpenArguments;
 use super::plan::PlanArguments;
 use super::report::PageArguments;
@@ -72,7 +71,6 @@ pub(crate) enum CliCommand {
     Why(WhyArguments),
     /// Write one page to send: findings, placement and cost, disruption, blocked nodes, symptoms
     Report(Box<PageArguments>),
-    #[cfg(not(target_family = "wasm"))]
     /// Serve the page of `report` to the browser of this computer, and reload it when the input changes
     Open(Box<OpenArguments>),
     /// Print the hashes by which Karpenter recognises drift

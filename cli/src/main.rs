@@ -29,12 +29,12 @@ mod markdown;
 mod mcp;
 mod messages;
 mod one_cluster;
-#[cfg(not(target_family = "wasm"))]
 mod open;
 mod options;
 mod output;
 mod painter;
 mod plan;
+mod platform;
 mod plugin;
 mod progress;
 mod render_charts;
@@ -77,7 +77,11 @@ fn main() -> ExitCode {
         }
     };
     let color = arguments.color;
-    let status = arguments.command.map_or_else(|| bare::run(color), |command| run(command, color));
+    let entered = platform::enter_current_folder().map_err(CommandError::from);
+    let status = entered.and_then(|()| match arguments.command {
+        Some(command) => run(command, color),
+        None => bare::run(color),
+    });
     let status = status.unwrap_or_else(|error| {
         if error.has_message() {
             terminal::error(color, &error.to_string());
@@ -107,7 +111,6 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
         CliCommand::Why(why) => why::run(&why, color),
         CliCommand::Report(report) => report::run(*report, color),
-        #[cfg(not(target_family = "wasm"))]
         CliCommand::Open(open) => open::run(*open, color),
         CliCommand::Hash(hash) => hash::run(*hash, color),
         CliCommand::Plan(plan) => plan::run(*plan, color),

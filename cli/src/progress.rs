@@ -38,7 +38,10 @@ impl Progress {
             };
             let style = ProgressStyle::with_template("{line}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("line", line));
-            bar.enable_steady_tick(INTERVAL);
+            // WebAssembly has no thread that could redraw the line: `step` does so.
+            if !cfg!(target_os = "wasi") {
+                bar.enable_steady_tick(INTERVAL);
+            }
         }
         Self(bar)
     }

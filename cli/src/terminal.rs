@@ -84,6 +84,12 @@ pub(crate) fn width() -> usize {
 
 /// Width of the terminal, if standard output is a terminal.
 pub(crate) fn columns() -> Option<usize> {
-    let size = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
-    size.map(|(terminal_size::Width(columns), _)| usize::from(columns))
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    // The host of a WebAssembly module names the width in `COLUMNS`.
+    if cfg!(target_os = "wasi") {
+        return std::env::var("COLUMNS").ok()?.parse().ok();
+    }
+    terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }

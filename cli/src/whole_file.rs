@@ -149,7 +149,7 @@ impl FileReplacement {
         if !metadata.is_file() {
             return Err(NotReplaced::NotAFile);
         }
-        if let links @ 2.. = hard_links(&metadata) {
+        if let links @ 2.. = hard_links(&target, &metadata) {
             return Err(NotReplaced::HardLinks(links));
         }
         let mut file = WholeFile::create(&target)?;
@@ -201,12 +201,17 @@ fn not_found(error: io::Error) -> NotReplaced {
 }
 
 #[cfg(unix)]
-fn hard_links(metadata: &Metadata) -> u64 {
+fn hard_links(_: &Path, metadata: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(metadata)
 }
 
-#[cfg(not(unix))]
-fn hard_links(_: &Metadata) -> u64 {
+#[cfg(target_os = "wasi")]
+fn hard_links(path: &Path, _: &Metadata) -> u64 {
+    rustix::fs::stat(path).map_or(1, |file| file.st_nlink)
+}
+
+#[cfg(not(any(unix, target_os = "wasi")))]
+fn hard_links(_: &Path, _: &Metadata) -> u64 {
     1
 }
 
@@ -236,7 +241,14 @@ fn keep_attributes(from: &Path, replaced: &Metadata, file: &File, to: &Path) -> 
     file.set_permissions(replaced.permissions())
 }
 
-#[cfg(not(unix))]
+/// WebAssembly cannot change attributes: the host of the module does so when it renames the file (`playground/package/command.js`).
+#[cfg(target_os = "wasi")]
+#[expect(clippy::unnecessary_wraps, reason = "other systems can refuse it")]
+fn keep_attributes(_: &Path, _: &Metadata, _: &File, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(any(unix, target_os = "wasi")))]
 fn keep_attributes(_: &Path, replaced: &Metadata, file: &File, _: &Path) -> io::Result<()> {
     file.set_permissions(replaced.permissions())
 }

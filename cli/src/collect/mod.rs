@@ -25,7 +25,7 @@ use symptoms::entry::Time;
 use super::error::CommandError;
 use super::form::Color;
 use super::status::Status;
-use super::{output, terminal};
+use super::{output, platform, terminal};
 use files::{ObjectFiles, SnapshotFolder};
 pub(crate) use flags::{ClusterFlags, CollectArguments};
 use kinds::{CollectedKind, KINDS};
@@ -86,7 +86,7 @@ fn reach(kubectl: &Kubectl) -> Result<String, CommandError> {
                 io::ErrorKind::NotFound => {
                     "kubectl is not on the PATH: install it, see kubernetes.io/docs/tasks/tools".to_owned()
                 }
-                _ => format!("kubectl cannot be started: {error}"),
+                _ => format!("kubectl cannot be started: {}", platform::start_failure(&error)),
             };
             Err(CommandError::NoInput(text))
         }

@@ -15,6 +15,7 @@ use language_server::{
     write_parse_error,
 };
 
+use super::platform;
 use super::stack::on_all_cores;
 use super::status::Status;
 use folders::Folders;
@@ -23,6 +24,7 @@ use folders::Folders;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(crate) fn run() -> io::Result<Status> {
+    platform::need_threads("the language server")?;
     let (editor, connection) = Connection::memory();
     let Connection { sender, receiver } = editor;
     let reader = thread::spawn(move || read(|message| sender.send(message).is_ok()));

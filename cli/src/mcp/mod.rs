@@ -17,6 +17,7 @@ use rmcp::service::ServerInitializeError;
 use tokio::runtime::Builder;
 
 use super::error::CommandError;
+use super::platform;
 use super::status::Status;
 use roots::Roots;
 use server::McpServer;
@@ -34,6 +35,7 @@ pub(crate) struct McpArguments {
 }
 
 pub(crate) fn run(mcp: &McpArguments) -> Result<Status, CommandError> {
+    platform::need_threads("the server for assistants")?;
     let granted = mcp.root.iter().map(|folder| {
         let refused = || CommandError::Usage(format!("--root: `{}` is not a folder", folder.display()));
         folder.canonicalize().ok().filter(|real| real.is_dir()).ok_or_else(refused)

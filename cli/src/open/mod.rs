@@ -1,21 +1,16 @@
 //! `karpwarden open`: serves the page of `karpwarden report` on loopback, and the page reloads when the input changes.
 
+#[cfg(not(target_os = "wasi"))]
 mod mark;
+#[cfg(not(target_os = "wasi"))]
 mod server;
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-
 use clap::Args;
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
 
 use super::error::CommandError;
 use super::form::Color;
-use super::report::{PageFlags, PageOptions};
+use super::report::PageFlags;
 use super::status::Status;
-use super::terminal;
-use server::{PageServer, serve};
 
 const STATUS: &str = "\
 Exit status, if the server does not start:
@@ -44,18 +39,12 @@ pub(crate) struct OpenArguments {
     port: u16,
 }
 
+#[cfg(not(target_os = "wasi"))]
 pub(crate) fn run(arguments: OpenArguments, color: Color) -> Result<Status, CommandError> {
-    let options = PageOptions::try_from(arguments.page)?;
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-    runtime.block_on(async {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot listen on {address} (`--port`): {error}"))
-        })?;
-        let server = PageServer::new(options, listener.local_addr()?.port(), color)?;
-        let mut out = terminal::stdout(color);
-        super::output::unless_closed(server.announce(&mut out))?;
-        serve(server, listener).await
-    })
+    server::run(arguments.page.try_into()?, arguments.port, color)
+}
+
+#[cfg(target_os = "wasi")]
+pub(crate) fn run(_: OpenArguments, _: Color) -> Result<Status, CommandError> {
+    Err(super::platform::lacks("sockets", "`open`").into())
 }

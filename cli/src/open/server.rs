@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 
 use super::mark::mark;
 use crate::error::CommandError;
@@ -26,6 +28,7 @@ use crate::form::Color;
 use crate::messages::{DistinctMessages, Messages as _};
 use crate::report::{self, PageOptions};
 use crate::status::Status;
+use crate::{output, terminal};
 
 /// Bytes of the secret in the address. No other page and no other user of the computer can guess it.
 const SECRET: usize = 16;
@@ -36,8 +39,24 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time between two attempts to accept a connection, after an error such as too many open files.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
+/// Serves the page until the process ends. Port 0 is any free port.
+pub(super) fn run(options: PageOptions, port: u16, color: Color) -> Result<Status, CommandError> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    runtime.block_on(async {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot listen on {address} (`--port`): {error}"))
+        })?;
+        let server = PageServer::new(options, listener.local_addr()?.port(), color)?;
+        let mut out = terminal::stdout(color);
+        output::unless_closed(server.announce(&mut out))?;
+        serve(server, listener).await
+    })
+}
+
 /// Server of one page.
-pub(super) struct PageServer {
+struct PageServer {
     options: PageOptions,
     port: u16,
     secret: String,
@@ -55,7 +74,7 @@ struct ServedPage {
 
 impl PageServer {
     /// Computes the first page. An error of the command line or a missing input ends the command here.
-    pub(super) fn new(options: PageOptions, port: u16, color: Color) -> Result<Self, CommandError> {
+    fn new(options: PageOptions, port: u16, color: Color) -> Result<Self, CommandError> {
         let mut secret = [0; SECRET];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
         let secret = format!("{:032x}", u128::from_ne_bytes(secret));
@@ -64,7 +83,7 @@ impl PageServer {
     }
 
     /// Prints the address.
-    pub(super) fn announce(&self, out: &mut impl Write) -> io::Result<()> {
+    fn announce(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
             "serving the page at http://127.0.0.1:{}/{}/ (stop with Ctrl+C)",
@@ -121,7 +140,7 @@ fn computed(
 }
 
 /// Answers until the process ends.
-pub(super) async fn serve(server: PageServer, listener: TcpListener) -> Result<Status, CommandError> {
+async fn serve(server: PageServer, listener: TcpListener) -> Result<Status, CommandError> {
     let server = Arc::new(server);
     loop {
         let Ok((stream, _)) = listener.accept().await else {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::CommandError;
+use crate::platform;
 
 /// Branches that may be the default branch, if the remote does not say which one is.
 const DEFAULT_BRANCHES: [&str; 4] = ["origin/main", "origin/master", "main", "master"];
@@ -217,5 +218,5 @@ fn broken(command: &str, error: &str) -> CommandError {
 }
 
 fn cannot_run(error: &io::Error) -> CommandError {
-    CommandError::Usage(format!("`--base`: cannot run `git`: {error}"))
+    CommandError::Usage(format!("`--base`: cannot run `git`: {}", platform::start_failure(error)))
 }

@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::platform;
+
 /// Time that helm may take for a chart.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Time that helm may take for all charts of a run, each with all its files of values.
@@ -71,7 +73,9 @@ impl HelmFailure {
             Self::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => format!(
                 "no chart is rendered: `helm` is not on the PATH; install it, or render the charts elsewhere: `helm template {folder} | karpwarden check -`"
             ),
-            Self::NotStarted(error) => format!("no chart is rendered: `helm` cannot be started: {error}"),
+            Self::NotStarted(error) => {
+                format!("no chart is rendered: `helm` cannot be started: {}", platform::start_failure(error))
+            }
             Self::Refused(reason) => {
                 format!(
                     "the chart `{folder}` is not rendered: `helm template {folder}{with}` fails: {reason}"

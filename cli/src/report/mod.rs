@@ -5,7 +5,7 @@ mod page;
 mod secrets;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use answers::VERSION;
@@ -134,8 +134,9 @@ pub(crate) fn write(
     Ok(WrittenPage { html: page::html(&data)?, status, read })
 }
 
-/// A page without answers, which says why.
-pub(crate) fn without_answers(options: &PageOptions, reason: &str, mark: &str) -> io::Result<String> {
+/// A page without answers, which says why. Only `open` has one.
+#[cfg(not(target_os = "wasi"))]
+pub(crate) fn without_answers(options: &PageOptions, reason: &str, mark: &str) -> std::io::Result<String> {
     let parts = [PagePart::Findings, PagePart::Placement, PagePart::Disruption, PagePart::Symptoms];
     page::html(&PageData {
         title: options.title(),

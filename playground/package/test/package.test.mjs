@@ -2,27 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-const here = join(dirname(fileURLToPath(import.meta.url)), '..');
-const root = join(here, '../..');
+import { here, install, root } from '../install.mjs';
 
 test('checks a manifest from an installed tarball', (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'karpwarden-package-'));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
-  const npm = (args, cwd) => execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], here));
+  const { folder, packed, remove } = install();
+  context.after(remove);
   const names = packed.files.map((file) => file.path);
   assert.deepEqual(
-    names.filter((name) => /test|assemble/.test(name)),
+    names.filter((name) => /test|assemble|install/.test(name)),
     [],
   );
-  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], folder);
   const text = readFileSync(join(root, 'examples/nodeclass-bad.yaml'), 'utf8');
   writeFileSync(join(folder, 'nodeclass.yaml'), text);
   writeFileSync(

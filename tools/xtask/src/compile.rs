@@ -20,16 +20,29 @@ struct ModuleBuild {
     package: &'static str,
     target: &'static str,
     profile: &'static str,
+    kind: ModuleKind,
     output: &'static str,
 }
 
-const MODULES: [ModuleBuild; 8] = [
+/// Shape of a module.
+enum ModuleKind {
+    /// Functions that a host calls.
+    Library,
+    /// A program for WASI, with the name of the binary.
+    Program(&'static str),
+}
+
+/// Bytes of the stack of a program. `karpwarden` needs it for the largest value of `--max-depth`.
+const STACK: usize = 64 << 20;
+
+const MODULES: [ModuleBuild; 9] = [
     ModuleBuild {
         name: "policy",
         workspace: ".",
         package: "karpwarden-policy",
         target: "wasm32-wasip1",
         profile: "policy",
+        kind: ModuleKind::Library,
         output: "policies/karpenter/policy.wasm",
     },
     ModuleBuild {
@@ -38,6 +51,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-floor",
         target: "wasm32-wasip1",
         profile: "release",
+        kind: ModuleKind::Library,
         output: "tools/floor/floor.wasm",
     },
     ModuleBuild {
@@ -46,6 +60,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-counted",
         target: "wasm32-wasip1",
         profile: "policy",
+        kind: ModuleKind::Library,
         output: "tools/counted/counted.wasm",
     },
     ModuleBuild {
@@ -54,6 +69,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-playground",
         target: "wasm32-unknown-unknown",
         profile: "web",
+        kind: ModuleKind::Library,
         output: "playground/build/engine.wasm",
     },
     ModuleBuild {
@@ -62,6 +78,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-playground-checker",
         target: "wasm32-unknown-unknown",
         profile: "web-first",
+        kind: ModuleKind::Library,
         output: "playground/build/checker.wasm",
     },
     ModuleBuild {
@@ -70,6 +87,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-playground-symptoms",
         target: "wasm32-unknown-unknown",
         profile: "web",
+        kind: ModuleKind::Library,
         output: "playground/build/symptoms.wasm",
     },
     ModuleBuild {
@@ -78,6 +96,7 @@ const MODULES: [ModuleBuild; 8] = [
         package: "karpwarden-playground-placement",
         target: "wasm32-unknown-unknown",
         profile: "web",
+        kind: ModuleKind::Library,
         output: "playground/build/placement.wasm",
     },
     ModuleBuild {
@@ -87,6 +106,16 @@ const MODULES: [ModuleBuild; 8] = [
         target: "wasm32-unknown-unknown",
         profile: "web",
         output: "playground/build/editor.wasm",
+        kind: ModuleKind::Library,
+    },
+    ModuleBuild {
+        name: "command",
+        workspace: ".",
+        package: "karpwarden-cli",
+        target: "wasm32-wasip1",
+        profile: "command",
+        kind: ModuleKind::Program("karpwarden"),
+        output: "playground/build/command.wasm",
     },
 ];
 
@@ -116,13 +145,24 @@ impl ModuleBuild {
         build.args(["rustc", "--locked", "--target", self.target, "--profile", self.profile]);
         // The packages are libraries for Cargo. If they were modules too, a package that depends on one would compile all crates
         // for linking without optimisation as well, and Cargo would skip link-time optimisation.
-        build.args(["--package", self.package, "--lib", "--crate-type", "cdylib"]);
+        build.args(["--package", self.package]);
+        match self.kind {
+            ModuleKind::Library => build.args(["--lib", "--crate-type", "cdylib"]),
+            ModuleKind::Program(name) => build.args(["--bin", name]),
+        };
         build.arg("--message-format=json-render-diagnostics").current_dir(workspace);
         build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", remapping()?);
+        if let ModuleKind::Program(_) = self.kind {
+            build.args(["--".to_owned(), format!("-Clink-arg=-zstack-size={STACK}")]);
+        }
         let output = build.stderr(Stdio::inherit()).output().context("cargo")?;
         ensure!(output.status.success(), "{} does not compile", self.package);
         let messages = String::from_utf8_lossy(&output.stdout);
-        compiled_file(&messages, self.package)
+        let name = match self.kind {
+            ModuleKind::Library => self.package.replace('-', "_"),
+            ModuleKind::Program(name) => name.to_owned(),
+        };
+        compiled_file(&messages, &name)
             .with_context(|| format!("Cargo reports no WebAssembly file for {}", self.package))
     }
 }
@@ -145,18 +185,19 @@ fn remapping() -> Result<OsString> {
     Ok(flags.collect::<Vec<_>>().join(OsStr::new("\u{1f}")))
 }
 
-/// The WebAssembly file of a package among Cargo's messages.
-fn compiled_file(messages: &str, package: &str) -> Option<PathBuf> {
-    let library = package.replace('-', "_");
+/// The WebAssembly file of a library or a binary among Cargo's messages.
+fn compiled_file(messages: &str, target: &str) -> Option<PathBuf> {
     let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut artifacts = artifacts.filter(|message| {
         let name = message.pointer("/target/name").and_then(Value::as_str);
-        message.get("reason").and_then(Value::as_str) == Some("compiler-artifact")
-            && name == Some(library.as_str())
+        message.get("reason").and_then(Value::as_str) == Some("compiler-artifact") && name == Some(target)
     });
-    let files = artifacts.find_map(|artifact| artifact.get("filenames")?.as_array().cloned())?;
-    let mut files = files.iter().filter_map(Value::as_str).map(PathBuf::from);
-    files.find(|file| file.extension().is_some_and(|extension| extension == "wasm"))
+    // A library and a binary of a package can have the same name.
+    artifacts.find_map(|artifact| {
+        let mut files =
+            artifact.get("filenames")?.as_array()?.iter().filter_map(Value::as_str).map(PathBuf::from);
+        files.find(|file| file.extension().is_some_and(|extension| extension == "wasm"))
+    })
 }
 
 #[cfg(test)]
@@ -169,9 +210,9 @@ mod tests {
 not JSON
 {"reason":"compiler-artifact","target":{"name":"karpwarden_policy"},"filenames":["/t/karpwarden_policy.wasm"]}
 {"reason":"build-finished","success":true}"#;
-        let found = compiled_file(messages, "karpwarden-policy");
+        let found = compiled_file(messages, "karpwarden_policy");
         assert_eq!(found, Some(PathBuf::from("/t/karpwarden_policy.wasm")));
-        assert_eq!(compiled_file(messages, "karpwarden-floor"), None);
+        assert_eq!(compiled_file(messages, "karpwarden_floor"), None);
     }
 
     #[test]
@@ -180,7 +221,7 @@ not JSON
         assert_eq!(
             error.to_string(),
             "unknown module `polcy`; the modules are policy, floor, counted, playground, playground-checker, \
-             playground-symptoms, playground-placement, playground-editor"
+             playground-symptoms, playground-placement, playground-editor, command"
         );
     }
 }
