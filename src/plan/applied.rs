@@ -122,6 +122,7 @@ pub(super) fn scope<'d>(
         unresolved: unresolved.collect(),
         is_whole: true,
         doubtful: None,
+        was: None,
     }
 }
 

@@ -30,6 +30,13 @@ pub enum PlanAssumption {
     AppliedBase(String),
     /// Karpenter has written the new hashes before the files are applied.
     EditAfterUpgrade,
+    /// A cluster has another name after the change.
+    Renamed {
+        /// The name before.
+        was: String,
+        /// The name after.
+        now: String,
+    },
     /// The hashes of EC2NodeClasses in this release.
     UnrecordedHash(Release),
     /// An assumption of every forecast.
@@ -66,6 +73,9 @@ impl fmt::Display for PlanAssumption {
             Self::EditAfterUpgrade => f.write_str(
                 "the files are applied while Karpenter runs: what changes while no controller runs is absorbed, and replaces no node",
             ),
+            Self::Renamed { was, now } => {
+                write!(f, "`{now}` is the cluster of `{was}` under another name: both have the same NodePools")
+            }
             Self::UnrecordedHash(release) => f.write_str(&drift::unrecorded_hash(*release)),
             Self::Forecast(text) => f.write_str(text.trim_end_matches('.')),
             Self::NodeStart(time) => write!(f, "a new node is ready for pods {} after its launch", time.concise()),

@@ -1,13 +1,14 @@
 //! The changes of the controller: its release, its options, its feature gates.
 
+use std::collections::BTreeSet;
+
 use answers::plan::ControllerChange;
 use drift::Effect;
 use engine::pins::pins_of_files;
 use engine::release_changes::{AMI_ALIAS, HASHES_CA_BUNDLE, alias_changes, hash_changes};
 use karpenter::chart::{AWS_GATES, GATES};
-use karpenter::kind::Kind;
 use karpenter::option_values::OPTIONS;
-use karpenter::release::PinnedRelease;
+use karpenter::release::{PinnedRelease, PinnedVersion};
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::{Controller, ControllerOption};
@@ -15,6 +16,7 @@ use objects::feature_gates::FeatureGates;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
+use super::kubernetes::ClassesByName;
 use super::scope::PlanScope;
 use super::{PlanPair, PlanSide, Releases, kubernetes};
 
@@ -44,49 +46,57 @@ const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
 pub(super) fn changes(
     scope: &PlanScope<'_>,
     releases: Releases,
-    pair: PlanPair<'_>,
+    before_v1: Option<&ControllerChange>,
 ) -> Vec<ControllerChange> {
     let Releases { before, after } = releases;
     let mut found = hash_changes(before, after);
     let of_kubernetes = kubernetes::changes(scope);
     if before != after && of_kubernetes.is_empty() {
-        found.extend(alias_changes(scope.new.iter().copied().filter(|class| keeps_aliases(*class, scope))));
+        let old = ClassesByName::of(&scope.old);
+        found.extend(alias_changes(scope.new.iter().copied().filter(|class| keeps_aliases(*class, &old))));
     }
     found.extend(of_kubernetes);
-    found.extend(before_v1(pair));
+    found.extend(before_v1.cloned());
     found.extend(option_changes(scope, releases));
     for change in &mut found {
+        // Whether the folder is a cluster is not certain.
+        if scope.doubtful.is_some() {
+            change.effect = change.effect.min(Effect::Unknown);
+        }
         change.cluster.clone_from(&scope.name);
     }
     found
 }
 
 /// The change of a version before 1.0, which the input pins, to another one.
-fn before_v1(pair: PlanPair<'_>) -> Option<ControllerChange> {
-    let pin = |side: PlanSide<'_>| {
-        let pins = pins_of_files(&side.cluster.files.iter());
-        pins.into_iter().map(|pin| pin.version).max()
+pub(super) fn before_v1(pair: PlanPair<'_>) -> Option<ControllerChange> {
+    let pins = |side: PlanSide<'_>| -> BTreeSet<PinnedVersion> {
+        pins_of_files(&side.cluster.files.iter()).into_iter().map(|pin| pin.version).collect()
     };
-    let (old, new) = (pin(pair.old)?, pin(pair.new)?);
-    let is_old = old.release() == PinnedRelease::BeforeV1 || new.release() == PinnedRelease::BeforeV1;
-    (is_old && old != new).then(|| {
+    let (olds, news) = (pins(pair.old), pins(pair.new));
+    let old = *olds.difference(&news).max()?;
+    let new = *news.difference(&olds).max().or(news.iter().max())?;
+    let is_old = [old, new].iter().any(|version| version.release() == PinnedRelease::BeforeV1);
+    is_old.then(|| {
         let text = "the effect of versions before 1.0 on nodes is not known";
         change("release", &old.to_string(), &new.to_string(), Effect::Unknown, text)
     })
 }
 
 /// Whether an EC2NodeClass has nodes from before the change, and the same aliases.
-fn keeps_aliases<'d>(class: Object<'d>, scope: &PlanScope<'d>) -> bool {
-    let is_same = |old: &&Object<'d>| old.is(Kind::NODE_CLASS) && old.name() == class.name();
-    let old = scope.old.iter().find(is_same);
-    old.is_some_and(|old| kubernetes::aliases(*old).eq(kubernetes::aliases(class)))
+fn keeps_aliases(class: Object<'_>, old: &ClassesByName<'_>) -> bool {
+    old.get(class.name()).is_some_and(|old| kubernetes::aliases(old).eq(kubernetes::aliases(class)))
 }
 
 /// The effect of a change of the controller on the nodes of a NodePool.
-pub(super) fn effect_on(pool: NodePool<'_>, change: &ControllerChange, scope: &PlanScope<'_>) -> Effect {
+pub(super) fn effect_on(
+    pool: NodePool<'_>,
+    change: &ControllerChange,
+    classes: &ClassesByName<'_>,
+) -> Effect {
     match change.subject.as_str() {
-        kubernetes::SUBJECT => change.effect.min(kubernetes::effect_on(pool, scope)),
-        AMI_ALIAS => match kubernetes::class_of(pool, scope) {
+        kubernetes::SUBJECT => change.effect.min(kubernetes::effect_on(pool, classes)),
+        AMI_ALIAS => match classes.of_pool(pool) {
             Some(class) if !kubernetes::aliases(class).any(|alias| alias == change.old) => Effect::None,
             _ => change.effect,
         },

@@ -51,7 +51,7 @@ pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::plan::{PlanAnswer, PlannedCost, PlannedPods, PlannedPool};
+use answers::plan::{ControllerChange, PlanAnswer, PlannedCost, PlannedPods, PlannedPool};
 use answers::{SCHEMA, VERSION};
 use cluster::Cluster;
 use cluster::built_objects::BuiltObjects;
@@ -233,11 +233,17 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
             own.get_mut(*index).into_iter().for_each(|own| own.push(change));
         }
     }
+    let before_v1 = controller::before_v1(pair);
     for (scope, own) in found.iter().zip(&own) {
-        let is_open = own.iter().any(|change| change.change.effect >= Effect::Unknown);
+        let own_pools = plan.answer.node_pools.len();
+        add_scope(plan, scope, own, (pair, releases, before_v1.as_ref()), options)?;
+        let pools = plan.answer.node_pools.get(own_pools..).unwrap_or_default();
+        let is_open = own.iter().any(|change| change.change.effect >= Effect::Unknown)
+            || pools.iter().any(|pool| pool.effect >= Effect::Unknown);
         let base = scope.doubtful.clone().filter(|_| is_open);
         plan.assumptions.extend(base.map(PlanAssumption::AppliedBase));
-        add_scope(plan, scope, own, (pair, releases), options)?;
+        let renamed = scope.was.clone().map(|was| PlanAssumption::Renamed { was, now: scope.name.clone() });
+        plan.assumptions.extend(renamed);
     }
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
@@ -317,8 +323,10 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         unresolved: BTreeMap::new(),
         is_whole: true,
         doubtful: None,
+        was: None,
     };
-    let deduced = add_scope(plan, &settled, &own, (pair, releases), options)?;
+    let before_v1 = controller::before_v1(pair);
+    let deduced = add_scope(plan, &settled, &own, (pair, releases, before_v1.as_ref()), options)?;
     let facts = snapshot::DriftFacts {
         scope: &scope,
         changes: &changes,
@@ -379,10 +387,10 @@ fn add_scope(
     plan: &mut Plan,
     scope: &PlanScope<'_>,
     changes: &[&PlanChange<'_>],
-    (pair, releases): (PlanPair<'_>, Releases),
+    (pair, releases, before_v1): (PlanPair<'_>, Releases, Option<&ControllerChange>),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
-    let controller = controller::changes(scope, releases, pair);
+    let controller = controller::changes(scope, releases, before_v1);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
     };

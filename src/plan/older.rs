@@ -69,6 +69,12 @@ pub(super) fn of_files<'d>(
     for object in cluster {
         olds.entry((object.kind(), object.name())).or_insert(*object);
     }
+    let is_same = |new: &Object<'d>| {
+        let old = olds.get(&(new.kind(), new.name())).filter(|old| old.api_version() == new.api_version());
+        let specs = old.and_then(|old| old.at(&["spec"]).zip(new.at(&["spec"])));
+        specs.is_some_and(|(old, new)| is_written_alike(old, new))
+    };
+    let files: Vec<Object<'d>> = files.into_iter().filter(|new| !is_same(new)).collect();
     let applied = files.into_iter().map(|new| {
         let old = olds.get(&(new.kind(), new.name())).copied();
         let (change, effect) = match old {

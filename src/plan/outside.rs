@@ -67,6 +67,8 @@ pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
         None if !kept.contains(name) && old.is_planned => {
             Some(old.change(pair.name, ObjectChangeKind::Removed))
         }
+        // The base is dropped.
+        None if old.is_planned => Some(old.change(pair.name, ObjectChangeKind::Changed)),
         _ => None,
     });
     changed.collect()
@@ -94,7 +96,8 @@ impl<'p> OutsideBase<'p> {
         let root = tree.root();
         let references = cluster::references(file);
         let resources = ["resources", "bases"].into_iter().flat_map(|list| items_of(root.get(list)));
-        let outside = resources.filter_map(Node::as_str).zip(&references);
+        let resources: Vec<&str> = resources.filter_map(Node::as_str).collect();
+        let outside = resources.iter().copied().zip(&references);
         let outside: Vec<&str> =
             outside.filter(|(_, name)| !names.contains(name.as_str())).map(|(text, _)| text).collect();
         let is_about = |text: &&&str| WORDS.iter().any(|word| text.to_ascii_lowercase().contains(word));
@@ -103,14 +106,18 @@ impl<'p> OutsideBase<'p> {
         let patches = PATCHES.into_iter().flat_map(|list| items_of(root.get(list)));
         let patches: Vec<String> =
             patches.filter(|item| may_patch(*item)).map(|item| item.to_json().to_string()).collect();
-        let files = references.iter().filter_map(|name| by_name.get(name.as_str()));
-        let files = files.map(|file| file.source.text()).filter(|text| may_be_planned(text));
-        let is_planned = !about.is_empty() || patches.iter().any(|patch| names_planned(patch));
+        // Files of patches: resources are compared by themselves.
+        let files = references.iter().skip(resources.len()).filter_map(|name| by_name.get(name.as_str()));
+        let files: Vec<&str> =
+            files.map(|file| file.source.text()).filter(|text| may_be_planned(text)).collect();
+        let is_planned = !about.is_empty()
+            || patches.iter().any(|patch| names_planned(patch))
+            || files.iter().any(|text| names_planned(text));
         let fields =
             FIELDS.into_iter().filter_map(|field| Some(format!("{field}: {}", root.get(field)?.to_json())));
         let mut parts: Vec<String> = fields.chain(patches).collect();
-        parts.extend(files.map(str::to_owned));
-        parts.extend(about.into_iter().map(str::to_owned));
+        parts.extend(files.into_iter().map(str::to_owned));
+        parts.extend(if is_planned { outside } else { about }.into_iter().map(str::to_owned));
         Some(Self { file, base, is_planned, parts })
     }
 

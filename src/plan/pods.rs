@@ -35,6 +35,7 @@ pub(super) fn compare(
 ) -> Result<(), TooManyPods> {
     let (old, new) = (placed(&scope.old, settings.old)?, placed(&scope.new, settings.new)?);
     let name = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
+    let (mut added, mut waiting) = (Vec::new(), Vec::new());
     for (pod, is_placed) in &new {
         match old.get(pod) {
             Some(true) if !is_placed => pods.lost.push(name(pod)),
@@ -42,18 +43,25 @@ pub(super) fn compare(
             _ => {}
         }
         if !is_placed {
-            pods.pending.push(name(pod));
-            if old.get(pod) == Some(&false) {
-                pods.pending_before.push(name(pod));
-            }
+            let list = if old.get(pod) == Some(&false) { &mut waiting } else { &mut added };
+            list.push(name(pod));
         }
     }
+    // Another cluster may have a pod of the name. The pods that lose their place come first, so that no list is cut before them.
+    let known: BTreeSet<String> = pods.pending.iter().cloned().collect();
+    let again: BTreeSet<&String> = added.iter().collect();
+    pods.pending_before.retain(|pod| !again.contains(pod));
+    pods.pending_before.extend(waiting.iter().filter(|pod| !known.contains(*pod)).cloned());
+    pods.pending.splice(0..0, added);
+    pods.pending.extend(waiting);
     for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending, &mut pods.pending_before] {
         // Pods of several clusters may have one name.
         let mut seen = BTreeSet::new();
         list.retain(|pod| seen.insert(pod.clone()));
         list.truncate(MAX_LISTED);
     }
+    let listed: BTreeSet<&String> = pods.pending.iter().collect();
+    pods.pending_before.retain(|pod| listed.contains(pod));
     Ok(())
 }
 

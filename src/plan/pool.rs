@@ -20,6 +20,7 @@ use values::timestamp::Timestamp;
 use super::PlanPair;
 use super::change::PlanChange;
 use super::controller;
+use super::kubernetes::ClassesByName;
 use super::scope::{PlaceKey, PlanScope, place_key};
 use crate::simulate::{DeducedSettings, region_of};
 
@@ -113,13 +114,15 @@ pub(super) fn once(
         let sides = places.get(pool.cluster.as_str());
         let key = sides.map(|sides| sides.each_ref().map(|side| side.get(pool.name.as_str()).copied()));
         let key = key.filter(|key| !key.iter().flatten().any(|place| built.contains(place)));
-        let first = key.and_then(|key| shared.get(&(key, pool.effect)).copied());
+        // Terraform makes several objects from one place.
+        let key = key.map(|key| (key, pool.name.clone(), pool.effect));
+        let first = key.as_ref().and_then(|key| shared.get(key).copied());
         if let Some((known, count)) = first.and_then(|index: usize| found.get_mut(index)) {
             known.cluster = format!("{}, {}", known.cluster, pool.cluster);
             *count += 1;
             continue;
         }
-        shared.extend(key.map(|key| ((key, pool.effect), found.len())));
+        shared.extend(key.map(|key| (key, found.len())));
         found.push((pool, 1));
     }
     let named = |(pool, count): (PlannedPool, usize)| {
@@ -150,9 +153,14 @@ fn effects<'d>(
             add(name, change.change.effect);
         }
     }
-    let of_controller = of_controller.iter().filter(|change| change.effect >= Effect::Unknown);
-    for (change, pool) in of_controller.flat_map(|change| pools.iter().map(move |pool| (change, *pool))) {
-        let effect = controller::effect_on(pool, change, scope);
+    let of_controller: Vec<_> =
+        of_controller.iter().filter(|change| change.effect >= Effect::Unknown).collect();
+    let classes =
+        if of_controller.is_empty() { ClassesByName::default() } else { ClassesByName::of(&scope.new) };
+    for (change, pool) in
+        of_controller.into_iter().flat_map(|change| pools.iter().map(move |pool| (change, *pool)))
+    {
+        let effect = controller::effect_on(pool, change, &classes);
         if effect >= Effect::Unknown {
             add(pool.object().name(), effect);
         }

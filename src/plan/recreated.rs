@@ -116,8 +116,14 @@ fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
     if change.change.effect < strongest {
         (change.change.effect, change.change.reason) = (strongest, None);
     }
-    change.message = format!(
-        "{file} takes the {} over from Terraform, which deletes {what} if it runs last, unless a block `removed` makes it forget the resource",
-        new.kind()
-    );
+    let kind = new.kind();
+    change.message = if file.ends_with(".tf") || file.ends_with(".tofu") {
+        format!(
+            "{file} has the {kind} at another address or in another root module: Terraform deletes {what}, unless a block `moved` or `removed` keeps it"
+        )
+    } else {
+        format!(
+            "{file} takes the {kind} over from Terraform, which deletes {what} if it runs last, unless a block `removed` makes it forget the resource"
+        )
+    };
 }

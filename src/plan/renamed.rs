@@ -55,6 +55,7 @@ pub(super) fn paired(scopes: Vec<PlanScope<'_>>) -> Vec<PlanScope<'_>> {
     for (new, old) in pairs {
         let Some(before) = all.get_mut(old).and_then(Option::take) else { continue };
         if let Some(after) = all.get_mut(new).and_then(Option::as_mut) {
+            after.was = Some(before.name);
             after.old = before.old;
             after.unresolved.extend(before.unresolved);
             after.is_whole = after.is_whole && before.is_whole;

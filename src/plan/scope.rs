@@ -9,6 +9,7 @@ use cluster::built_objects::{BuiltObjects, ClusterVariant};
 use cluster::folders::folders_of;
 use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
+use objects::eks_cluster::EksCluster;
 use objects::object::{Object, Operation};
 
 use super::folders;
@@ -40,6 +41,8 @@ pub(super) struct PlanScope<'d> {
     pub(super) is_whole: bool,
     /// The folder of the cluster, if the input does not show whether it is applied itself or is only the base of kustomizations.
     pub(super) doubtful: Option<String>,
+    /// The name before the change, if the cluster has another name since.
+    pub(super) was: Option<String>,
 }
 
 /// The place of an object in the text.
@@ -91,7 +94,7 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
         for scope in &mut scopes {
             scope.is_whole = false;
             for side in [&mut scope.old, &mut scope.new] {
-                side.retain(|object| is_planned(*object));
+                side.retain(|object| is_planned(*object) || EksCluster::of(*object).is_some());
             }
         }
     }
@@ -224,6 +227,7 @@ fn separate<'d>(
             new: objects(&new),
             is_whole,
             doubtful: None,
+            was: None,
         }
     };
     found.into_iter().map(scope).collect()
@@ -306,7 +310,7 @@ impl<'o, 'd> ByKey<'o, 'd> {
     /// The objects that can change nodes.
     fn planned(mut self) -> Self {
         for objects in self.keyed.values_mut().chain([&mut self.shared]) {
-            objects.retain(|one| is_planned(one.object));
+            objects.retain(|one| is_planned(one.object) || EksCluster::of(one.object).is_some());
         }
         self
     }

@@ -90,6 +90,78 @@ fn another_version_of_kubernetes_replaces_the_nodes_of_aliases() {
 }
 
 #[test]
+fn another_version_of_kubernetes_may_concern_nodes_that_the_input_does_not_show() {
+    let config = |name: &str, version: &str| {
+        format!(
+            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {{name: {name}, version: '{version}'}}\n"
+        )
+    };
+    let (old, new) = (config("prod", "1.33"), config("prod", "1.34"));
+    let may = "may replace nodes: Kubernetes 1.33 → 1.34";
+    for beside in [CLASS.to_owned(), String::new()] {
+        assert_eq!(verdict(&beside, ("cluster.yaml", &old, &new)), may, "{beside}");
+    }
+    let pools = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
+    let open = pools.replace("[{alias: al2023@v20250807}]", "${var.terms}");
+    let may_of_pool = "may replace nodes of 1 NodePool (default): Kubernetes 1.33 → 1.34";
+    assert_eq!(verdict(&open, ("cluster.yaml", &old, &new)), may_of_pool);
+    // Which of two clusters has the NodePool is not known.
+    let both = |version: &str| format!("{}---\n{}", config("a", "1.33"), config("b", version));
+    assert_eq!(verdict(&pools, ("cluster.yaml", &both("1.33"), &both("1.34"))), may_of_pool);
+    assert!(
+        verdict(&pools, ("cluster.yaml", &both("1.33"), &both("1.33"))).starts_with("no node is replaced")
+    );
+    let stack = |default: &str| {
+        format!(
+            "Parameters: {{V: {{Type: String, Default: '{default}'}}}}\nResources:\n  Prod: {{Type: 'AWS::EKS::Cluster', Properties: {{Name: prod, Version: !Ref V}}}}\n"
+        )
+    };
+    let changed = verdict(&pools, ("stack.yaml", &stack("1.33"), &stack("1.34")));
+    assert_eq!(changed, "replaces every node of 1 NodePool (default): Kubernetes 1.33 → 1.34");
+}
+
+#[test]
+fn several_node_pools_of_one_resource_of_terraform_are_several() {
+    let resource = |team: &str| {
+        let body = pool("${each.key}", OWN, "weight: 1")
+            .replace("  template:\n", &format!("  template:\n    metadata: {{labels: {{team: {team}}}}}\n"));
+        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        format!(
+            "resource \"kubectl_manifest\" \"pool\" {{\n  for_each = toset([\"a\", \"b\"])\n  yaml_body = <<-YAML\n{body}  YAML\n}}\n"
+        )
+    };
+    let changed = verdict(CLASS, ("main.tf", &resource("one"), &resource("two")));
+    assert!(changed.starts_with("replaces every node of 2 NodePools (a, b): "), "{changed}");
+}
+
+#[test]
+fn a_kustomization_that_drops_a_base_outside_of_the_input_may_replace_nodes() {
+    let kustomization = |resources: &str| format!("kind: Kustomization\nresources: [{resources}]\n");
+    let outside = kustomization("'https://github.com/a/karpenter-nodes?ref=v1', local.yaml");
+    let local = format!("{}---\n{CLASS}", pool("local", OWN, "weight: 1"));
+    let folder = |kustomization: &str, local: &str, side: &str| {
+        [
+            (format!("{side}/kustomization.yaml"), kustomization.to_owned()),
+            (format!("{side}/local.yaml"), local.to_owned()),
+        ]
+    };
+    let planned = |new: &str, new_local: &str| {
+        let files = [folder(&outside, &local, "old"), folder(new, new_local, "new")].concat();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        Folder::with(&files).run(&["plan", "old", "new", "--karpenter-version", "1.14"]).stdout
+    };
+    let dropped = planned(&kustomization("local.yaml"), &local);
+    assert!(
+        dropped.starts_with("may replace nodes: old/kustomization.yaml has changed, and its base "),
+        "{dropped}"
+    );
+    // A resource is compared by itself.
+    let weight = planned(&outside, &local.replace("weight: 1", "weight: 2"));
+    assert!(weight.starts_with("no node is replaced: spec.weight acts at once"), "{weight}");
+}
+
+#[test]
 fn the_effect_of_versions_before_1_0_is_not_known() {
     let beside = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
     let release = |version: &str| {

@@ -170,7 +170,7 @@ pub(crate) enum PlanFailOn {
     Replaces,
     /// A rollout cannot start at the time of the change
     Blocked,
-    /// A pod ends without a node, and not because it has no place before either
+    /// A pod ends without a node, and had a place before or is new
     Pending,
     /// A node can never be replaced
     Never,

@@ -59,6 +59,10 @@ pub(crate) struct WrittenPage {
     pub(crate) html: String,
     pub(crate) status: Status,
     /// The files that the check has read. Some are not in the input, such as the base of an overlay.
+    #[cfg_attr(
+        target_os = "wasi",
+        expect(dead_code, reason = "only `open` watches files, which needs sockets")
+    )]
     pub(crate) read: BTreeSet<PathBuf>,
 }
 

@@ -219,7 +219,7 @@ pub struct PlannedCost {
 pub struct PlannedPods {
     /// Pods that end without a node, as `NAMESPACE/NAME`.
     pub pending: Vec<String>,
-    /// Those of them that have no place before the change either.
+    /// Pods of `pending` that have no place before the change either.
     pub pending_before: Vec<String>,
     /// Number of pods that move to another node.
     pub moved: usize,

@@ -124,7 +124,8 @@ impl<'d> Input<'d> {
                         && !between
                             .any(|around| around != *folder && self.kustomizations.contains_key(around)))
             });
-            return (is_applied || is_environment(name(folder))).then_some((folder, is_applied));
+            let may_be = || is_environment(name(folder)) && !is_within(folder, own);
+            return (is_applied || may_be()).then_some((folder, is_applied));
         }
         let file = *self.files.get(reference)?;
         let folder = parent(file)?;

@@ -3,8 +3,9 @@
 //! Sources: `AWS::EKS::Cluster` in the CloudFormation Template Reference; `ClusterConfig` of eksctl-io/eksctl;
 //! `apis/v1alpha1/cluster.go` of aws-controllers-k8s/eks-controller.
 
-use manifest::tree::Node;
+use manifest::tree::{Node, Value};
 
+use crate::iam_policy::text;
 use crate::node_access::CLUSTER_CONFIG;
 use crate::object::{Form, Object};
 
@@ -34,9 +35,16 @@ impl<'d> EksCluster<'d> {
         self.name
     }
 
-    /// The version as it is written, such as `1.33`.
-    pub fn version(self) -> &'d str {
-        self.version.as_str().unwrap_or(self.version.spelling())
+    /// The version, such as `1.33`. `${}` encloses what CloudFormation or Terraform fills in, unless it is a parameter with a default.
+    pub fn version(self) -> String {
+        let written = match self.version.value() {
+            Value::Float(_) => self.version.spelling().to_owned(),
+            _ => text(self.version),
+        };
+        let parameter = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let root = self.version.tree().root();
+        let default = parameter.and_then(|name| root.at_path(&["Parameters", name, "Default"]));
+        default.map_or(written, |default| default.as_str().unwrap_or(default.spelling()).to_owned())
     }
 }
 
@@ -74,11 +82,19 @@ mod tests {
                 Some("1.33"),
             ),
             ("{apiVersion: eksctl.io/v1alpha5, kind: ClusterConfig, metadata: {name: prod}}", None),
+            (
+                "Parameters: {V: {Type: String, Default: '1.34'}}\nResources: {c: {Type: 'AWS::EKS::Cluster', Properties: {Name: prod, Version: !Ref V}}}",
+                Some("1.34"),
+            ),
+            (
+                "Resources: {c: {Type: 'AWS::EKS::Cluster', Properties: {Name: prod, Version: !Ref V}}}",
+                Some("${V}"),
+            ),
         ] {
             let file = File::read("a.yaml", text, READ_OPTIONS);
             let [Document::Read(tree)] = file.documents.as_slice() else { panic!("{text}") };
             let clusters: Vec<_> = Object::all(tree).into_iter().filter_map(EksCluster::of).collect();
-            assert_eq!(clusters.first().map(|cluster| cluster.version()), expected, "{text}");
+            assert_eq!(clusters.first().map(|cluster| cluster.version()).as_deref(), expected, "{text}");
             assert!(clusters.iter().all(|cluster| cluster.name() == Some("prod")), "{text}");
         }
     }
