@@ -939,7 +939,7 @@ export type PlannedNode = {
 export type PlannedPods = {
   /** Pods that end without a node, as `NAMESPACE/NAME`. */
   pending: Array<string>;
-  /** Those of them that have no place before the change either. */
+  /** Pods of `pending` that have no place before the change either. */
   pendingBefore: Array<string>;
   /** Number of pods that move to another node. */
   moved: number;
