@@ -115,7 +115,7 @@ impl<'d> ClassesByName<'d> {
 }
 
 /// The aliases of an EC2NodeClass.
-pub(super) fn aliases<'d>(class: Object<'d>) -> impl Iterator<Item = &'d str> {
+pub(super) fn aliases(class: Object<'_>) -> impl Iterator<Item = &str> {
     items_of(class.at(&["spec", "amiSelectorTerms"]))
         .filter_map(|term| term.get("alias").and_then(Node::as_str))
 }

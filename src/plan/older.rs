@@ -42,8 +42,8 @@ fn concerned<'d>(
                 text(reference.kind()) == Some(object.kind()) && text(reference.name()) == Some(object.name())
             })
         };
-        let users = objects.iter().filter_map(|object| NodePool::of(*object)).filter(uses);
-        return users.map(|pool| pool.object().name()).collect();
+        let own = objects.iter().filter_map(|object| NodePool::of(*object)).filter(uses);
+        return own.map(|pool| pool.object().name()).collect();
     }
     let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == object.kind());
     kind.map(|kind| pools.of_object(kind, object.name())).unwrap_or_default()

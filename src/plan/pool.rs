@@ -178,7 +178,9 @@ fn effects<'d>(
         effects.insert(pool.object().name(), effect);
     }
     if scope.doubtful.is_some() {
-        effects.values_mut().for_each(|effect| *effect = (*effect).min(Effect::Unknown));
+        for effect in effects.values_mut() {
+            *effect = (*effect).min(Effect::Unknown);
+        }
     }
     effects
 }

@@ -9,6 +9,7 @@ use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
 use super::scope::{PLANNED, PlanScope};
+use super::unread::is_configuration;
 
 /// Object of the old side that is deleted, although the new side may have it again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,7 +118,7 @@ fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
         (change.change.effect, change.change.reason) = (strongest, None);
     }
     let kind = new.kind();
-    change.message = if file.ends_with(".tf") || file.ends_with(".tofu") {
+    change.message = if is_configuration(file) {
         format!(
             "{file} has the {kind} at another address or in another root module: Terraform deletes {what}, unless a block `moved` or `removed` keeps it"
         )

@@ -52,8 +52,8 @@ pub(super) fn without_redactions<'d>(
         let keeps_hash = stamped::keeps_hash(old, new, options);
         if keeps_hash == Some(false) && !fields.iter().any(is_hashed) {
             // Only the redacted values can make the difference.
-            let changed = hidden.into_iter().filter(is_hashed);
-            fields.extend(changed.map(|field| FieldChange { effect: Effect::ReplacesAll, ..field }));
+            let different = hidden.into_iter().filter(is_hashed);
+            fields.extend(different.map(|field| FieldChange { effect: Effect::ReplacesAll, ..field }));
         } else {
             let (kept, edited): (Vec<_>, Vec<_>) = hidden.into_iter().partition(fits_original);
             fields.extend(edited);

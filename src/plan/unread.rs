@@ -128,7 +128,7 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
     let name = source.name();
     let message = match (hidden(unread.file), unread.is_template) {
         (Some(reason), _) => format!("{name}: {reason}"),
-        (None, true) if name.ends_with(".tf") || name.ends_with(".tofu") => {
+        (None, true) if is_configuration(name) => {
             format!("{name} {reason}; a plan of Terraform has their values")
         }
         (None, true) => {
@@ -150,6 +150,11 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
         line: source.position(unread.at).line,
         fields: Vec::new(),
     }
+}
+
+/// Whether a file has a name of Terraform's configurations.
+pub(super) fn is_configuration(name: &str) -> bool {
+    matches!(name.rsplit_once('.'), Some((_, "tf" | "tofu")))
 }
 
 /// The reason why a plan of Terraform hides an object, with the number of further ones.

@@ -19,7 +19,9 @@ pub(super) fn mark(options: &PageOptions, further: &BTreeSet<PathBuf>) -> Result
     let mut hasher = DefaultHasher::new();
     let files = [config.path.as_deref(), options.prices.as_deref()];
     files.into_iter().flatten().for_each(|path| add(path, &mut hasher));
-    further.iter().for_each(|path| add(path, &mut hasher));
+    for path in further {
+        add(path, &mut hasher);
+    }
     for wanted in [Wanted::Manifests, Wanted::Texts] {
         for cluster in input::by_cluster(&options.input, &config, None, &excluded, wanted) {
             let paths = cluster.inputs.iter().filter_map(input::InputFile::path);

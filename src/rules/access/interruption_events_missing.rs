@@ -92,6 +92,7 @@ rule! {
 }
 
 /// An event on which Karpenter acts.
+#[derive(Clone, Copy)]
 struct Event {
     source: &'static str,
     detail_type: &'static str,
@@ -124,7 +125,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let has_pools = context.inventory.count(Kind::NODE_POOL.group, Kind::NODE_POOL.name) > 0;
     let has_spot = !has_pools || context.inventory.index::<FirstSpotPool>().is_some();
     let is_missing = |(index, event): &(usize, &Event)| {
-        (event.detail_type != SPOT || has_spot) && !all.iter().any(|sent| sent.may_be_sent[*index])
+        (event.detail_type != SPOT || has_spot) && !all.iter().any(|sent| sent.may_send(*index))
     };
     let missing: Vec<(usize, &Event)> = EVENTS.iter().enumerate().filter(is_missing).collect();
     let Some(severity) = missing.iter().map(|(_, event)| event.severity).min() else { return };
@@ -141,7 +142,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         .severity(severity)
         .help(format!("add a rule with the queue as its target for {}", patterns.join(" and ")));
     let wrong = missing.iter().find_map(|(index, event)| {
-        let source = all.iter().find_map(|sent| sent.other_source[*index])?;
+        let source = all.iter().find_map(|sent| sent.other_source(*index))?;
         Some((source, event))
     });
     findings.push(match wrong {
@@ -166,13 +167,28 @@ struct SentEvents<'d> {
 }
 
 impl<'d> SentEvents<'d> {
-    fn add(&mut self, rule: EventRule<'d>) {
-        for ((event, may_be_sent), other) in
-            EVENTS.iter().zip(&mut self.may_be_sent).zip(&mut self.other_source)
-        {
-            *may_be_sent |= rule.sends(event.source, event.detail_type) != Truth::No;
-            *other = other.or_else(|| rule.other_source(event.source, event.detail_type));
+    fn of(rule: EventRule<'d>) -> Self {
+        Self {
+            may_be_sent: EVENTS.map(|event| rule.sends(event.source, event.detail_type) != Truth::No),
+            other_source: EVENTS.map(|event| rule.other_source(event.source, event.detail_type)),
         }
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (own, other) in self.may_be_sent.iter_mut().zip(other.may_be_sent) {
+            *own |= other;
+        }
+        for (own, other) in self.other_source.iter_mut().zip(other.other_source) {
+            *own = own.or(other);
+        }
+    }
+
+    fn may_send(&self, index: usize) -> bool {
+        self.may_be_sent.get(index) == Some(&true)
+    }
+
+    fn other_source(&self, index: usize) -> Option<Node<'d>> {
+        self.other_source.get(index).copied().flatten()
     }
 }
 
@@ -189,17 +205,18 @@ struct EventRules<'d> {
 
 impl<'d> EventRules<'d> {
     fn add(&mut self, rule: EventRule<'d>) {
+        let sent = SentEvents::of(rule);
         for target in rule.targets() {
             if let Some(name) = resource(&target) {
-                self.by_reference.entry((folder(rule.node()), name.to_owned())).or_default().add(rule);
+                self.by_reference.entry((folder(rule.node()), name.to_owned())).or_default().add(&sent);
             }
             if target.contains(":sns:") || target.contains(":lambda:") || is_other_resource(&target) {
                 continue;
             }
             if has_placeholder(&target) {
-                self.unknown.add(rule);
+                self.unknown.add(&sent);
             } else if let Some((_, name)) = target.rsplit_once(':') {
-                self.by_name.entry(name.to_owned()).or_default().add(rule);
+                self.by_name.entry(name.to_owned()).or_default().add(&sent);
             }
         }
     }

@@ -87,7 +87,7 @@ rule! {
     }
 }
 
-/// Maximum number of terms. The API server refuses more (`maxItems` of the selectors in karpenter.k8s.aws_ec2nodeclasses.yaml at v1.14.1).
+/// Maximum number of terms. The API server refuses more (`maxItems` of the selectors in `karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.14.1).
 const MAX_TERMS: usize = 30;
 
 /// Maximum number of values in a message.
