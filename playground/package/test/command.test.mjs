@@ -162,7 +162,7 @@ test('has the exit statuses of the native command', async () => {
     const said = await both(args, { cwd: folder });
     assert.equal(said.status, status, `${args.join(' ')}: ${said.stderr}`);
   }
-  assert.equal((await both([], { cwd: join(folder, 'good') })).status, 2);
+  assert.equal((await both([], { cwd: join(folder, 'good') })).status, 3);
 });
 
 test('reads at the largest depth, and refuses what is deeper', async () => {
