@@ -278,18 +278,18 @@ test('checks again when a file changes', async () => {
       child.stdout.on('data', (text) => (said.stdout += text));
       child.stderr.on('data', (text) => {
         said.stderr += text;
-        const seen = said.stderr.match(/watching 1 files/g)?.length ?? 0;
+        const seen = said.stderr.match(/watching 1 file;/g)?.length ?? 0;
         if (seen === rounds) return;
         rounds = seen;
         if (rounds === 1) writeFileSync(join(folder, 'a.yaml'), bad('labels'));
-        else child.kill('SIGINT');
+        else child.kill('SIGTERM');
       });
       child.on('error', reject);
       child.on('close', (_, signal) => resolve({ ...said, signal }));
     });
   const [npx, native] = await Promise.all([watch('wasm'), watch('native')]);
   assert.deepEqual(npx, native);
-  assert.equal(npx.signal, 'SIGINT');
+  assert.equal(npx.signal, 'SIGTERM');
   assert.match(npx.stdout, /instance-profile-is-arn/);
 });
 
