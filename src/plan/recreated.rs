@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use answers::plan::PlannedChange;
 use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
+use manifest::is_terraform;
 use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
 use super::scope::{PLANNED, PlanScope};
-use super::unread::is_configuration;
 
 /// Object of the old side that is deleted, although the new side may have it again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +118,7 @@ fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
         (change.change.effect, change.change.reason) = (strongest, None);
     }
     let kind = new.kind();
-    change.message = if is_configuration(file) {
+    change.message = if is_terraform(file) {
         format!(
             "{file} has the {kind} at another address or in another root module: Terraform deletes {what}, unless a block `moved` or `removed` keeps it"
         )

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use drift::{Effect, ObjectChangeKind};
-use manifest::{Document, File, FileKind};
+use manifest::{Document, File, FileKind, is_terraform};
 use objects::object::Object;
 
 use super::feeds::{Feeds, chart_of};
@@ -128,7 +128,7 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
     let name = source.name();
     let message = match (hidden(unread.file), unread.is_template) {
         (Some(reason), _) => format!("{name}: {reason}"),
-        (None, true) if is_configuration(name) => {
+        (None, true) if is_terraform(name) => {
             format!("{name} {reason}; a plan of Terraform has their values")
         }
         (None, true) => {
@@ -150,11 +150,6 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
         line: source.position(unread.at).line,
         fields: Vec::new(),
     }
-}
-
-/// Whether a file has a name of Terraform's configurations.
-pub(super) fn is_configuration(name: &str) -> bool {
-    matches!(name.rsplit_once('.'), Some((_, "tf" | "tofu")))
 }
 
 /// The reason why a plan of Terraform hides an object, with the number of further ones.

@@ -15,7 +15,7 @@ pub struct ReadOptions {
     /// Whether the root of a document in a text of another purpose, such as a code block of Markdown or a script in a string, is a
     /// manifest. Other documents of such texts are left out.
     pub is_manifest: IsManifest,
-    /// Whether the here-documents of a file of Terraform with this name are left unread, because an evaluator reads those that it needs:
+    /// Whether the here-documents of a file of Terraform with this name are left unread, because an evaluator reads the ones that it needs:
     /// [`File::here_documents_where`](crate::File::here_documents_where).
     pub leaves_here_documents: fn(&str) -> bool,
 }

@@ -191,7 +191,7 @@ impl OfText {
         self.documents.push(document);
     }
 
-    /// The documents in the here-documents of the text, without those that [`Self::apply`] replaces.
+    /// The documents in the here-documents of the text, except the ones that [`Self::apply`] replaces.
     fn here_documents(&self, file: &File, limits: &Limits) -> Vec<Document> {
         let is_replaced = |body: Span| {
             let is_used = self.used.iter().any(|span| span.start <= body.start && body.end <= span.end);

@@ -18,7 +18,7 @@ const RECORD: &str = "packaging/addresses.json";
 /// Files that keep what they name: the source of the addresses, the record, and what past releases were.
 const KEPT: [&str; 4] = ["Cargo.toml", "Cargo.lock", "CHANGELOG.md", RECORD];
 
-/// What a line about a version of something else contains: the schema of winget's manifests, and what the test of the packages installs.
+/// Words of lines about another version: of the schema of winget's manifests, and of the program that the test of the packages installs.
 const OTHERS: [&str; 3] = ["ManifestVersion:", "winget-manifest.", "maturin=="];
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
