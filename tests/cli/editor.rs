@@ -8,9 +8,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use language_server::{Message, Notification, Request, Response, from_path};
 use serde_json::{Value, json};
 
+use crate::guard::Guard;
+
 /// An editor that has started the language server.
 pub(crate) struct Editor {
     pub(crate) server: Child,
+    _guard: Guard,
     pub(crate) input: Option<ChildStdin>,
     pub(crate) output: BufReader<ChildStdout>,
     requests: i32,
@@ -30,6 +33,7 @@ impl Editor {
         let mut server = command.spawn().unwrap();
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
         Self {
+            _guard: Guard::of(&server),
             server,
             input,
             output,

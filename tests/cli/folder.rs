@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use karpenter::release::Release;
 
+use crate::guard::Guard;
+
 /// EC2NodeClass with one finding, which has a safe fix.
 pub(crate) const BAD: &str = "\
 apiVersion: karpenter.k8s.aws/v1
@@ -116,6 +118,7 @@ fn run_command(mut command: Command, folder: &Path, arguments: &[&str], stdin: &
     }
     let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let _guard = Guard::of(&child);
     let mut input = child.stdin.take().unwrap();
     let text = stdin.to_vec();
     // A run that does not read its input closes it, which does not fail the test.

@@ -23,6 +23,7 @@ mod fixing;
 mod folder;
 mod formats;
 mod getting_started;
+mod guard;
 mod hash;
 mod kustomize;
 mod lsp;

@@ -5,10 +5,12 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use crate::folder::{BAD, Folder, GOOD};
+use crate::guard::Guard;
 
 /// A server that ends with the test.
 struct Server {
     process: Child,
+    _guard: Guard,
     port: u16,
     path: String,
 }
@@ -26,12 +28,13 @@ impl Server {
         command.arg("open").args(arguments).current_dir(folder.path(""));
         let mut process =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let guard = Guard::of(&process);
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (_, address) = line.split_once("http://127.0.0.1:").unwrap_or_else(|| panic!("{line}"));
         let (port, path) = address.split_once('/').unwrap();
         let path = format!("/{}", path.split(' ').next().unwrap());
-        Self { port: port.parse().unwrap(), path, process }
+        Self { port: port.parse().unwrap(), path, process, _guard: guard }
     }
 
     /// The status, the head and the body of an answer.

@@ -11,9 +11,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::guard::Guard;
+
 /// A client that has started the server.
 struct Client {
     server: Child,
+    _guard: Guard,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     requests: u64,
@@ -33,7 +36,7 @@ impl Client {
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
         let uri = |path: &&Path| format!("file://{}", path.display());
         let roots = roots.map(|roots| roots.iter().map(uri).collect());
-        Self { server, input, output, requests: 0, roots, asked: 0 }
+        Self { _guard: Guard::of(&server), server, input, output, requests: 0, roots, asked: 0 }
     }
 
     /// Starts the server, and a session with it.

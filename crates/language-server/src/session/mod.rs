@@ -38,6 +38,8 @@ pub struct Session<W> {
     checked: Vec<Arc<Checked>>,
     /// Whether documents or files have changed since the last check.
     is_stale: bool,
+    /// Whether documents have been opened since the last check: it does not know their folders.
+    has_opened: bool,
     /// The diagnostics that the editor shows because the server has sent them, by the URI of their file.
     published: BTreeMap<String, PublishDiagnosticsParams>,
     /// The diagnostics for which the editor asks, by the URI of their file.
@@ -88,6 +90,7 @@ impl<W: Workspace> Session<W> {
             open: OpenDocuments::default(),
             checked: Vec::new(),
             is_stale: false,
+            has_opened: false,
             published: BTreeMap::new(),
             pulled: BTreeMap::new(),
             touched: BTreeSet::new(),
@@ -132,6 +135,21 @@ impl<W: Workspace> Session<W> {
     /// is seen.
     pub fn handle_with(&mut self, messages: Vec<Message>, editor: &mut dyn EditorConnection) {
         self.enqueue(messages);
+        loop {
+            self.handle_queue(editor);
+            if self.has_ended {
+                return;
+            }
+            self.refresh(editor);
+            // Messages may have come while the editor was asked about progress.
+            if self.queue.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Handles the messages that have come, and those that come meanwhile.
+    fn handle_queue(&mut self, editor: &mut dyn EditorConnection) {
         while !self.has_ended {
             self.enqueue(editor.receive(false));
             let Some(message) = self.queue.pop_front() else { break };
@@ -152,9 +170,6 @@ impl<W: Workspace> Session<W> {
             }
         }
         self.cancelled.clear();
-        if !self.has_ended {
-            self.refresh(editor);
-        }
     }
 
     fn enqueue(&mut self, messages: Vec<Message>) {
@@ -188,6 +203,7 @@ impl<W: Workspace> Session<W> {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
+        self.has_opened = false;
         let unread = self.workspace.unread(&self.open).filter(|_| self.client.shows_progress);
         let progress = unread.and_then(|folder| self.begin_progress(&folder, editor));
         self.checked = self.workspace.check(&self.open);
@@ -294,6 +310,7 @@ impl<W: Workspace> Session<W> {
         self.touched.insert(document.uri.as_str().to_owned());
         self.open.open(document.uri, document.version, document.text, self.revisions);
         self.is_stale = true;
+        self.has_opened = true;
     }
 
     fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), ProtocolError> {

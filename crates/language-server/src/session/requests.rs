@@ -251,13 +251,14 @@ impl<W: Workspace> Asked<'_, W> {
         self.editor.send(show_page(uri, self.session.requests));
     }
 
-    /// Answers while somebody types: other documents count as they were at the last check.
+    /// Answers while somebody types: other documents count as they were at the last check. A document that has been opened since has none, so
+    /// it is checked first.
     fn at_once<P: DeserializeOwned, R: Serialize>(
         &mut self,
         answer: impl FnOnce(&Session<W>, &P) -> R,
     ) -> Result<Value, ProtocolError> {
         let params: P = read(self.method, std::mem::take(&mut self.params))?;
-        if self.session.checked.is_empty() {
+        if self.session.has_opened {
             self.session.refresh(self.editor);
         }
         Ok(json(answer(self.session, &params)))

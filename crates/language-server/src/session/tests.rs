@@ -2,7 +2,7 @@
 
 use lsp_server::Request;
 use lsp_types::notification::{Cancel, LogMessage, PublishDiagnostics};
-use lsp_types::request::{DocumentDiagnosticRequest, HoverRequest, Request as _};
+use lsp_types::request::{Completion, DocumentDiagnosticRequest, HoverRequest, Request as _};
 use manifest::source::Source;
 use rule::registry::Registry;
 use rule::settings::Settings;
@@ -111,6 +111,21 @@ fn checks_once_for_messages_that_come_together() {
     assert_eq!(session.workspace.checks, 1);
     session.handle(vec![hover(1), hover(2)]);
     assert_eq!(session.workspace.checks, 1, "nothing has changed");
+}
+
+#[test]
+fn checks_a_new_document_before_it_completes_in_it() {
+    let complete = |id: i32| {
+        let params = json!({"textDocument": {"uri": "file:///b"}, "position": {"line": 0, "character": 1}});
+        Message::Request(Request { id: id.into(), method: Completion::METHOD.to_owned(), params })
+    };
+    let is_answer = |message: &Message| matches!(message, Message::Response(_));
+    let mut session = session();
+    session.handle(vec![open("file:///a", "a")]);
+    let sent = session.handle(vec![open("file:///b", "wrong"), complete(1)]);
+    assert_eq!(sent.iter().position(is_answer), Some(1), "the diagnostics come first: {sent:?}");
+    let sent = session.handle(vec![change("file:///b", 2, &json!({"text": "b"})), complete(2)]);
+    assert_eq!(sent.iter().position(is_answer), Some(0), "nobody who types waits for a check: {sent:?}");
 }
 
 #[test]
@@ -260,6 +275,30 @@ fn shows_progress_with_a_token_that_the_editor_accepts() {
             let Message::Notification(progress) = message else { panic!("{message:?}") };
             assert_eq!(progress.params["token"], create.params["token"]);
         }
+    }
+}
+
+#[test]
+fn answers_what_comes_while_the_editor_is_asked_about_progress() {
+    let mut editor = Answering { accepts: true, sent: Vec::new(), later: Vec::new() };
+    let mut session = able_session();
+    session.handle_with(vec![open("file:///a", "right")], &mut Asking(&mut editor, Some(hover(1))));
+    let expected = ["window/workDoneProgress/create", "$/progress", "$/progress", ""];
+    assert_eq!(methods(&editor.sent), expected);
+    assert_eq!(session.workspace.checks, 1);
+}
+
+/// An editor that sends a request when the server waits.
+struct Asking<'e>(&'e mut Answering, Option<Message>);
+
+impl EditorConnection for Asking<'_> {
+    fn send(&mut self, message: Message) {
+        self.0.send(message);
+    }
+
+    fn receive(&mut self, waits: bool) -> Vec<Message> {
+        let asked = self.1.take_if(|_| waits);
+        asked.into_iter().chain(self.0.receive(waits)).collect()
     }
 }
 
