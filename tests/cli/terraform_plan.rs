@@ -170,6 +170,33 @@ fn a_sensitive_body_that_changes_may_replace_nodes() {
 }
 
 #[test]
+fn a_node_pool_that_terraform_only_deletes_is_removed_and_one_that_it_forgets_stays() {
+    const REMOVED: &str = "removes the nodes of 1 NodePool (default)";
+    let (none, class) = (
+        Value::Null,
+        json!({"manifest": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}}),
+    );
+    let of_kubectl = json!({"yaml_body": pool("a").to_string(), "yaml_body_parsed": pool("a").to_string()});
+    let beside = change("kubernetes_manifest.config", &["no-op"], &class, &class);
+    for before in [&kubernetes("a"), &of_kubectl] {
+        let address =
+            if before.get("manifest").is_some() { "kubernetes_manifest.a" } else { "kubectl_manifest.a" };
+        let (answer, status) = planned(&[change(address, &["delete"], before, &none), beside.clone()]);
+        assert_eq!((&answer["verdict"], status), (&json!(REMOVED), 1), "{answer:#}");
+        assert_eq!(answer["changes"][0]["change"], "removed", "{answer:#}");
+        let (answer, status) = planned(&[change(address, &["forget"], before, &none), beside.clone()]);
+        assert_eq!((&answer["effect"], status), (&json!("none"), 0), "{answer:#}");
+    }
+    // A body that is hidden stays as well.
+    let hidden = json!({"yaml_body": pool("a").to_string()});
+    let (answer, status) = planned(&[change("kubectl_manifest.a", &["forget"], &hidden, &none), beside]);
+    assert_eq!((&answer["effect"], status), (&json!("none"), 0), "{answer:#}");
+    // Without an instance, a resource of a configuration makes no object.
+    let [old, new] = ["count = 1", "count = 0"].map(|count| resource(count, &pool("a").to_string()));
+    assert_eq!(verdict(&old, &new), REMOVED);
+}
+
+#[test]
 fn a_node_class_that_terraform_deletes_and_creates_again_waits_for_its_nodes() {
     let changes = [
         change("kubectl_manifest.class", &["delete", "create"], &kubectl("x"), &kubectl("x")),

@@ -89,7 +89,9 @@ fn shown(files: &[File]) -> BTreeMap<(String, usize), ShownBody> {
 /// Leaves out the hidden bodies that change no node: of a resource that does not change or is new, and of another kind of object. Of a
 /// resource that changes and whose body is hidden on both sides, only the new body is left, so that the sides differ.
 pub(super) fn leave_out_alike(changes: &[Node<'_>], old: &mut [File], new: &mut [File]) {
-    let is_changed = |change: &&Node<'_>| actions(**change).any(|action| !matches!(action, "no-op" | "read"));
+    // Terraform drops a resource from its state with `forget`, and its object stays.
+    let is_changed =
+        |change: &&Node<'_>| actions(**change).any(|action| !matches!(action, "no-op" | "read" | "forget"));
     let addresses = changes.iter().filter(is_changed).filter_map(|change| change.get("address"));
     let touched: BTreeSet<usize> = addresses.map(|address| address.span().start).collect();
     let (olds, news) = (shown(old), shown(new));

@@ -70,7 +70,8 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     evaluate_into(files, beside, limits, None);
 }
 
-/// Does the same as [`evaluate`], and returns the objects whose resources may be created again when they change.
+/// Does the same as [`evaluate`] for a comparison, and returns the objects whose resources may be created again when they change. A resource
+/// that makes no object has no document.
 pub fn evaluate_managed(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) -> ManagedObjects {
     let mut managed = ManagedObjects::default();
     evaluate_into(files, beside, limits, Some(&mut managed));
@@ -88,14 +89,20 @@ fn evaluate_into(
         return;
     }
     let found = InputFiles::new(files, beside);
-    let mut merge = Merge::default();
+    // A comparison takes a resource that makes no object as a removal, and not as a text that hides one.
+    let mut merge = Merge::of_configurations(managed.is_none());
+    let is_mentioned = convert::is_mentioned;
     let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
     let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
-    let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
+    let roots = if files.iter().any(|file| may_make_objects(file, is_mentioned)) {
+        root_folders(&input)
+    } else {
+        Vec::new()
+    };
     let makes_objects = |root: &String| {
-        found.any_in(root, convert::is_mentioned)
+        found.any_in(root, is_mentioned)
             || found.any_in(root, calls_local_module)
-                && texts_of_modules(&input, root).iter().any(|text| convert::is_mentioned(text.text()))
+                && texts_of_modules(&input, root).iter().any(|text| is_mentioned(text.text()))
     };
     for root in roots.into_iter().filter(makes_objects) {
         let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
@@ -160,7 +167,6 @@ fn planned_in_folders(
             }
             merge.add(&drafts, &plan.texts, limits);
         }
-        merge.add(&convert::absent(&plan), &plan.texts, limits);
         merge.apply(core::slice::from_mut(file), limits);
         if file.kind == FileKind::Unknown {
             file.kind = FileKind::Plan;
@@ -180,9 +186,9 @@ pub fn planned_address(document: &Tree) -> Option<String> {
 
 /// Whether a file is a configuration that mentions a resource with objects, or a module in a folder above, which may be outside of the
 /// input.
-fn may_make_objects(file: &File) -> bool {
+fn may_make_objects(file: &File, is_mentioned: impl Fn(&str) -> bool) -> bool {
     let text = file.source.text();
-    is_configuration(file.source.name()) && (convert::is_mentioned(text) || text.contains("\"../"))
+    is_configuration(file.source.name()) && (is_mentioned(text) || text.contains("\"../"))
 }
 
 /// Whether a text may call a local module, whose source starts with its quote.

@@ -20,11 +20,12 @@ use crate::value;
 type TextAddress = usize;
 
 /// The documents of all configurations.
-#[derive(Default)]
 pub(crate) struct Merge {
     by_text: BTreeMap<TextAddress, OfText>,
     /// The text that is a plan.
     plan: Option<TextAddress>,
+    /// Whether a resource that makes no object has a document that says so.
+    shows_absent: bool,
 }
 
 /// The documents of a text.
@@ -53,9 +54,14 @@ struct SamePlace {
 }
 
 impl Merge {
+    /// The documents of configurations. Says whether a resource that makes no object has a document that says so.
+    pub(crate) fn of_configurations(shows_absent: bool) -> Self {
+        Self { by_text: BTreeMap::new(), plan: None, shows_absent }
+    }
+
     /// The documents of a plan.
     pub(crate) fn of_plan(source: &Arc<Source>) -> Self {
-        Self { plan: Some(address(source)), ..Self::default() }
+        Self { plan: Some(address(source)), ..Self::of_configurations(false) }
     }
 
     /// Adds the drafts of a configuration.
@@ -154,7 +160,10 @@ impl Merge {
     /// Replaces the documents of files.
     pub(crate) fn apply(mut self, files: &mut [File], limits: &Limits) {
         for file in files {
-            let of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
+            let mut of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
+            if !self.shows_absent {
+                of_text.absent.clear();
+            }
             let is_plan = self.plan == Some(address(&file.source));
             let is_configuration = is_plan || is_configuration(file.source.name());
             if is_configuration && is_unread(file) {

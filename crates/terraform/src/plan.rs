@@ -1,7 +1,8 @@
-//! Plans and states, as `terraform show -json` prints them.
+//! Plans and states, as `terraform show -json` prints them. A resource that Terraform deletes is not on the side after the plan. One that
+//! Terraform only drops from its state, with the action `forget`, is there as it was.
 //!
 //! Source: "JSON Output Format" in the internals of the documentation of Terraform, format versions 1.0 to 1.2; recorded output of Terraform
-//! 1.11.4 is in `tests/recorded/plan`.
+//! 1.11.4 is in `tests/recorded/plan`. "removed" in the reference of the configuration language: with `destroy = false`, the object stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use manifest::source::{Source, Span};
 use manifest::tree::{Node, Tree, Value};
 
 use crate::configuration::{
-    AbsentResource, BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
+    BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
 };
 use crate::eval::json_string;
 use crate::functions::decode_json;
@@ -48,7 +49,7 @@ impl EvaluatedConfiguration {
         let mut texts = Texts::default();
         let text = TextNumber::default();
         texts.insert(text, source);
-        let mut plan = PlanReader { source, text, blocks: Vec::new(), absent: Vec::new() };
+        let mut plan = PlanReader { source, text, blocks: Vec::new() };
         let root = tree.root();
         match root.get("resource_changes") {
             Some(changes) => changes.children().for_each(|change| plan.add_change(change, side)),
@@ -61,7 +62,7 @@ impl EvaluatedConfiguration {
             }
             None => {}
         }
-        Self { blocks: plan.blocks, absent: plan.absent, problems: Vec::new(), texts }
+        Self { blocks: plan.blocks, absent: Vec::new(), problems: Vec::new(), texts }
     }
 }
 
@@ -70,7 +71,6 @@ struct PlanReader<'p> {
     source: &'p Source,
     text: TextNumber,
     blocks: Vec<EvaluatedBlock>,
-    absent: Vec<AbsentResource>,
 }
 
 /// A value of a plan, and what the plan says about it.
@@ -132,7 +132,10 @@ impl PlanReader<'_> {
     /// Adds the resource of an item of `resource_changes`.
     fn add_change(&mut self, resource: Node<'_>, side: PlannedSide) {
         let Some(change) = resource.get("change") else { return };
+        let actions = change.get("actions").into_iter().flat_map(Node::children).filter_map(Node::as_str);
+        let is_kept = actions.eq(["forget"]);
         let (value, unknown, sensitive) = match side {
+            PlannedSide::After if is_kept => ("before", None, "before_sensitive"),
             PlannedSide::Before => ("before", None, "before_sensitive"),
             PlannedSide::After => ("after", change.get("after_unknown"), "after_sensitive"),
         };
@@ -141,15 +144,6 @@ impl PlanReader<'_> {
             Planned { value: change.get(value).filter(|value| value.is_mapping()), unknown, sensitive };
         if planned.value.is_some() || planned.unknown.is_some_and(|unknown| !unknown.is_empty()) {
             self.add(resource, resource.str_at(&["module_address"]), planned);
-        } else if side == PlannedSide::After
-            && let Some(address) = resource.get("address")
-        {
-            self.absent.push(AbsentResource {
-                labels: labels(resource),
-                place: self.place(address.span()),
-                whole: self.place(resource.span()),
-                reason: "the plan deletes it".to_owned(),
-            });
         }
     }
 

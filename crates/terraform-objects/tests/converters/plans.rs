@@ -66,8 +66,6 @@ fn a_plan_has_the_objects_of_its_resources() {
     .Resources.p.Properties.PolicyDocument.Statement.0.Action = "sqs:*" @19:81 from "\\\"sqs:*\\\""
     .Resources.p.Properties.PolicyDocument.Statement.0.Effect = "Allow" @19:60 from "\\\"Allow\\\""
     .Resources.p.Properties.PolicyDocument.Statement.0.Resource = "${aws:x}" @19:104 from "\\\"${aws:x}\\\""
-    --- plan.json:21
-    `kubernetes_manifest.gone` makes no object: the plan deletes it
     "#);
 }
 
