@@ -90,6 +90,25 @@ fn another_version_of_kubernetes_replaces_the_nodes_of_aliases() {
 }
 
 #[test]
+fn the_cluster_counts_in_a_configuration_that_does_not_mention_karpenter() {
+    let beside = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
+    let module = |version: &str| {
+        format!(
+            "module \"eks\" {{\n  source = \"terraform-aws-modules/eks/aws\"\n  cluster_name = \"prod\"\n  cluster_version = \"{version}\"\n}}\n"
+        )
+    };
+    let resource = |version: &str| {
+        format!("resource \"aws_eks_cluster\" \"a\" {{\n  name = \"prod\"\n  version = \"{version}\"\n}}\n")
+    };
+    let expected = "replaces every node of 1 NodePool (default): Kubernetes 1.33 → 1.34";
+    for text in [&module as &dyn Fn(&str) -> String, &resource] {
+        assert_eq!(verdict(&beside, ("eks.tf", &text("1.33"), &text("1.34"))), expected);
+        let same = verdict(&beside, ("eks.tf", &text("1.33"), &format!("# a\n{}", text("1.33"))));
+        assert!(same.starts_with("no node is replaced"), "{same}");
+    }
+}
+
+#[test]
 fn another_version_of_kubernetes_may_concern_nodes_that_the_input_does_not_show() {
     let config = |name: &str, version: &str| {
         format!(

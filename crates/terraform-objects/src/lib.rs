@@ -91,7 +91,8 @@ fn evaluate_into(
     let found = InputFiles::new(files, beside);
     // A comparison takes a resource that makes no object as a removal, and not as a text that hides one.
     let mut merge = Merge::of_configurations(managed.is_none());
-    let is_mentioned = convert::is_mentioned;
+    let is_beside_others = files.iter().any(|file| convert::may_depend(file.source.text()));
+    let is_mentioned = |text: &str| convert::is_mentioned(text, is_beside_others);
     let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
     let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
     let roots = if files.iter().any(|file| may_make_objects(file, is_mentioned)) {

@@ -48,7 +48,8 @@ const CONVERTERS: [(&str, Convert); 16] = [
     ("kubernetes_manifest", manifests::kubernetes_manifest),
 ];
 
-/// The types of resources that matter only beside others: a configuration that has nothing else with objects is not evaluated.
+/// The types of resources that matter only beside others: a configuration that has nothing else with objects is evaluated only if the
+/// input has NodePools or EC2NodeClasses.
 const BESIDE_OTHERS: [&str; 7] = [
     "aws_cloudwatch_event_rule",
     "aws_ec2_tag",
@@ -64,11 +65,27 @@ pub(crate) use files::read as read_files;
 /// Placeholder of a value that Terraform does not show.
 const SENSITIVE: &str = "${sensitive}";
 
-/// Whether a text mentions a resource that has a converter, or a module that creates what Karpenter needs.
-pub(crate) fn is_mentioned(text: &str) -> bool {
+/// The kinds of objects whose nodes depend on the resources of [`BESIDE_OTHERS`].
+const DEPENDENT: [&str; 2] = ["NodePool", "EC2NodeClass"];
+
+/// The modules whose clusters, subnets and security groups have converters.
+const MODULES_BESIDE_OTHERS: [&str; 2] = [network::VPC, network::EKS];
+
+/// Whether a text may have a NodePool or an EC2NodeClass.
+pub(crate) fn may_depend(text: &str) -> bool {
+    DEPENDENT.iter().any(|kind| text.contains(kind))
+}
+
+/// Whether a text mentions a resource that has a converter, or a module that creates what Karpenter needs. `is_beside_others` says whether
+/// the input has NodePools or EC2NodeClasses.
+pub(crate) fn is_mentioned(text: &str, is_beside_others: bool) -> bool {
+    if is_beside_others && MODULES_BESIDE_OTHERS.iter().any(|source| text.contains(source)) {
+        return true;
+    }
+    let is_left_out = |word: &str| !is_beside_others && BESIDE_OTHERS.contains(&word);
     let mut words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
     words.any(|word| {
-        let makes_objects = word.contains('_') && is_converted(word) && !BESIDE_OTHERS.contains(&word);
+        let makes_objects = word.contains('_') && is_converted(word) && !is_left_out(word);
         makes_objects || matches!(word, "karpenter" | "enable_karpenter")
     })
 }

@@ -11,9 +11,9 @@ use super::{ResourceInstance, stack};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// Source of a module that creates subnets.
-const VPC: &str = "terraform-aws-modules/vpc/aws";
+pub(super) const VPC: &str = "terraform-aws-modules/vpc/aws";
 /// Source of a module that creates security groups.
-const EKS: &str = "terraform-aws-modules/eks/aws";
+pub(super) const EKS: &str = "terraform-aws-modules/eks/aws";
 /// Arguments with tags for the security groups of the module `eks`.
 const TAGS_OF_GROUPS: [&str; 5] = [
     "tags",
