@@ -12,6 +12,7 @@ use values::placeholder::Placeholder;
 
 use super::change::{PlanChange, set_effect, unchanged};
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
+use super::terraform::TerraformFeeds;
 use super::{PlanPair, PlanSide};
 
 /// Number of fields of an object that are looked at.
@@ -38,6 +39,7 @@ pub(super) struct Feeds<'p> {
     /// The changed kustomizations.
     kustomizations: Vec<&'p str>,
     files: Vec<ChangedFile<'p>>,
+    pub(super) terraform: TerraformFeeds<'p>,
 }
 
 /// A changed file beside the templates.
@@ -73,7 +75,7 @@ impl<'p> Feeds<'p> {
         let (olds, news) = (by_name(pair.old), by_name(pair.new));
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
-        let mut feeds = Self::default();
+        let mut feeds = Self { terraform: TerraformFeeds::of(pair), ..Self::default() };
         let mut variables: [BTreeMap<&'p str, BTreeSet<String>>; 2] = Default::default();
         let mut places: BTreeMap<&'p str, &'p str> = BTreeMap::new();
         for name in names {
@@ -127,7 +129,8 @@ impl<'p> Feeds<'p> {
                 }
             }
         };
-        self.files.iter().find(feeds).map(|file| file.name)
+        let found = self.files.iter().find(feeds).map(|file| file.name);
+        found.or_else(|| self.terraform.of_chart(folder))
     }
 
     /// The variable in a text that has another value, and the file that has it.
@@ -169,7 +172,8 @@ impl<'p> Feeds<'p> {
         scope: &PlanScope<'d>,
         scopes: &BTreeSet<&str>,
     ) {
-        if self.variables.is_empty() && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
+        let has_values = !self.variables.is_empty() || !self.terraform.is_empty();
+        if !has_values && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
             return;
         }
         let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
@@ -219,13 +223,13 @@ impl<'p> Feeds<'p> {
     }
 
     /// Collects the fields below a node that have a variable with another value.
-    fn fields<'d>(
-        &self,
+    fn fields<'f, 'd>(
+        &'f self,
         object: Object<'d>,
         node: Node<'d>,
         path: &str,
         found: &mut Vec<FieldChange<'d>>,
-        file: &mut Option<(&'p str, &'p str)>,
+        file: &mut Option<(&'f str, &'p str)>,
     ) {
         if found.len() >= MAX_FIELDS {
             return;
@@ -236,7 +240,12 @@ impl<'p> Feeds<'p> {
         for (index, child) in node.items().enumerate() {
             self.fields(object, child, &format!("{path}[{index}]"), found, file);
         }
-        let Some(feed) = node.as_str().and_then(|text| self.variable(text)) else { return };
+        let of_terraform = |text: &str| {
+            let is_own = node.tree().is_evaluated();
+            self.terraform.of_text(text, node.source().name()).filter(|_| is_own)
+        };
+        let feed = node.as_str().and_then(|text| self.variable(text).or_else(|| of_terraform(text)));
+        let Some(feed) = feed else { return };
         let Some(kind) = PLANNED.into_iter().find(|kind| object.is(*kind)) else { return };
         let Some(field) = FieldEffect::of(kind, path) else { return };
         *file = file.or(Some(feed));

@@ -8,6 +8,7 @@
 //! | `homes` | the environments and overlays of each object |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `terraform`, `blocks` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
@@ -26,6 +27,7 @@
 
 mod applied;
 mod assumption;
+mod blocks;
 mod change;
 mod controller;
 mod evidence;
@@ -46,6 +48,7 @@ mod scope;
 mod shown;
 mod snapshot;
 mod stamped;
+mod terraform;
 mod unread;
 pub mod words;
 
@@ -249,6 +252,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     plan.answer.changes.extend(unread::changes(pair, &feeds));
     plan.answer.changes.extend(outside::changes(pair));
+    plan.answer.changes.extend(feeds.terraform.changes(pair.name));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));

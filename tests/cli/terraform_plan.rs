@@ -336,6 +336,94 @@ fn a_body_that_changes_under_force_new_is_deleted_and_created_again() {
 }
 
 #[test]
+fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_nodes() {
+    const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+    let body = pool("${team}").to_string();
+    let main = |team: &str, further: &str| {
+        format!(
+            "resource \"kubectl_manifest\" \"pool\" {{\n  yaml_body = templatefile(\"pool.yaml.tftpl\", {{ team = {team} }})\n}}\n{further}"
+        )
+    };
+    let variable = main("var.team", "variable \"team\" {}\n");
+    let data = |name: &str| {
+        main(
+            "data.aws_ssm_parameter.a.value",
+            &format!("data \"aws_ssm_parameter\" \"a\" {{\n  name = {name}\n}}\n"),
+        )
+    };
+    let local =
+        |name: &str| data("local.name") + &format!("locals {{\n  name  = \"{name}\"\n  other = 1\n}}\n");
+    let verdict_of = |files: &[(&str, &str, &str)]| {
+        let folder = Folder::with(&[]);
+        for (name, old, new) in files.iter().chain(&[("pool.yaml.tftpl", body.as_str(), body.as_str())]) {
+            folder.write(&format!("old/{name}"), old.as_bytes());
+            folder.write(&format!("new/{name}"), new.as_bytes());
+        }
+        let run = folder.run(&[&AT[..], &["old", "new", "--format", "json"]].concat()).json();
+        let message = run["changes"][0]["message"].as_str().unwrap_or_default().to_owned();
+        (run["verdict"].as_str().unwrap().to_owned(), message)
+    };
+    let may = "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team";
+    for (files, message) in [
+        (
+            &[
+                ("main.tf", variable.as_str(), variable.as_str()),
+                ("env/prod.tfvars", "team = \"a\"\n", "team = \"b\"\n"),
+            ][..],
+            "env/prod.tfvars changes `var.team`",
+        ),
+        (&[("main.tf", &data("\"/a\""), &data("\"/b\""))], "main.tf changes `data.aws_ssm_parameter.a`"),
+        (&[("main.tf", &local("/a"), &local("/b"))], "main.tf changes `local.name`"),
+    ] {
+        assert_eq!(verdict_of(files), (may.to_owned(), message.to_owned()));
+    }
+    let unrelated = local("/a").replace("other = 1", "other = 2") + "# a\n";
+    for files in [
+        &[("main.tf", variable.as_str(), variable.as_str()), ("prod.tfvars", "a = 1\n", "a = 2\n")][..],
+        &[("main.tf", &local("/a"), &unrelated)],
+        &[("main.tf", &data("\"/a\""), &data("\"/a\"").replace("  name", "\n  # same\n  name"))],
+    ] {
+        assert_eq!(verdict_of(files).0, NONE);
+    }
+}
+
+#[test]
+fn modules_and_charts_outside_of_the_input_may_replace_nodes() {
+    let module = |team: &str, source: &str| {
+        format!("module \"pools\" {{\n  source = \"{source}\"\n  team   = \"{team}\"\n}}\n")
+    };
+    let outside = |team: &str| module(team, "git::https://example.com/a/karpenter-node-pools?ref=v1");
+    let may = verdict(&outside("a"), &outside("b"));
+    assert!(may.starts_with("may replace nodes: a/main.tf changes `module.pools`, whose source"), "{may}");
+    // This module makes roles and a queue.
+    let roles = |team: &str| module(team, "terraform-aws-modules/eks/aws//modules/karpenter");
+    assert!(verdict(&roles("a"), &roles("b")).starts_with("no node is replaced"));
+    let release = |chart: &str, team: &str| json!({"name": "a", "chart": chart, "set": [{"name": "team", "value": team}]});
+    for (chart, is_open) in [("./charts/karpenter-nodes", true), ("node-pools", true), ("podinfo", false)] {
+        let (old, new) = (release(chart, "a"), release(chart, "b"));
+        let (answer, status) = planned(&[change("helm_release.nodes", &["update"], &old, &new)]);
+        assert_eq!((answer["effect"] == "unknown", status == 1), (is_open, is_open), "{answer:#}");
+        let (answer, _) = planned(&[change("helm_release.nodes", &["no-op"], &old, &old)]);
+        assert_eq!(answer["effect"], "none", "{answer:#}");
+    }
+    // The chart is in the input, and the release sets its values.
+    let template = pool("TEAM").to_string().replace("\"TEAM\"", "{{ .Values.team }}");
+    let main = |team: &str| {
+        format!(
+            "resource \"helm_release\" \"nodes\" {{\n  name  = \"nodes\"\n  chart = \"${{path.module}}/charts/nodes\"\n  set {{\n    name  = \"team\"\n    value = \"{team}\"\n  }}\n}}\n"
+        )
+    };
+    let folder = Folder::with(&[("old/main.tf", &main("a")), ("new/main.tf", &main("b"))]);
+    for side in ["old", "new"] {
+        folder.write(&format!("{side}/charts/nodes/templates/pool.yaml"), template.as_bytes());
+    }
+    let run = folder.run(&[&AT[..], &["old", "new"]].concat());
+    assert!(run.stdout.starts_with("may replace nodes: "), "{run:?}");
+    folder.write("new/main.tf", main("a").as_bytes());
+    assert!(folder.run(&[&AT[..], &["old", "new"]].concat()).stdout.starts_with("no node is replaced"));
+}
+
+#[test]
 fn a_value_that_is_not_known_may_be_the_same_under_force_new() {
     let [old, new] =
         ["a", "b"].map(|name| resource("force_new = true", &pool(&format!("${{var.{name}}}")).to_string()));

@@ -8,7 +8,7 @@ use manifest::File;
 use manifest::source::Source;
 use terraform::FolderFiles;
 
-use crate::FilesBeside;
+use crate::{FilesBeside, is_variables};
 
 /// Folders above the input that a relative path can lead through.
 const FOLDERS_ABOVE: usize = 32;
@@ -47,6 +47,13 @@ impl<'f> InputFiles<'f> {
     pub(crate) fn any_in(&self, folder: &str, has: impl Fn(&str) -> bool) -> bool {
         let paths = self.folders.get(folder).into_iter().flatten();
         paths.filter_map(|path| self.sources.get(path)).any(|source| has(source.text()))
+    }
+
+    /// Reads the files of variables beside the input.
+    pub(crate) fn read_variables(&self) {
+        for path in self.folders.values().flatten().filter(|path| is_variables(path)) {
+            FolderFiles::read(self, path);
+        }
     }
 
     /// The files beside the input that were read.

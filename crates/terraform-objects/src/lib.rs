@@ -71,7 +71,7 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
 }
 
 /// Does the same as [`evaluate`] for a comparison, and returns the objects whose resources may be created again when they change. A resource
-/// that makes no object has no document.
+/// that makes no object has no document, and every file of variables beside the input is one of the files.
 pub fn evaluate_managed(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) -> ManagedObjects {
     let mut managed = ManagedObjects::default();
     evaluate_into(files, beside, limits, Some(&mut managed));
@@ -105,6 +105,10 @@ fn evaluate_into(
             || found.any_in(root, calls_local_module)
                 && texts_of_modules(&input, root).iter().any(|text| is_mentioned(text.text()))
     };
+    // A command may name any of them, so that a change of one may change an object.
+    if managed.is_some() && !roots.is_empty() {
+        found.read_variables();
+    }
     for root in roots.into_iter().filter(makes_objects) {
         let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
         convert::read_files(&mut configuration, &root, &input);

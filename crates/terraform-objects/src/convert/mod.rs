@@ -112,7 +112,9 @@ pub(crate) fn drafts(
 /// The drafts of each resource of a plan, at the address of the resource.
 pub(crate) fn planned(plan: &EvaluatedConfiguration) -> impl Iterator<Item = (&str, Vec<DocumentDraft>)> {
     by_block(plan).map(|(block, drafts)| {
-        (block.address.as_str(), drafts.into_iter().map(|draft| draft.at(block.place)).collect())
+        let hidden = release::hidden_objects(block).filter(|_| drafts.is_empty());
+        let drafts = drafts.into_iter().chain(hidden);
+        (block.address.as_str(), drafts.map(|draft| draft.at(block.place)).collect())
     })
 }
 

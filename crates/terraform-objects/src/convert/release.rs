@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use terraform::{EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml};
+use terraform::{
+    EvaluatedBlock, EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
+};
 
 use super::ResourceInstance;
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -69,6 +71,24 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
         others,
     })
 }
+
+/// The objects of another chart whose name says that it has NodePools or EC2NodeClasses: a plan does not show them.
+pub(super) fn hidden_objects(block: &EvaluatedBlock) -> Option<DocumentDraft> {
+    let chart = block
+        .body
+        .get("chart")
+        .filter(|_| block.labels.first().is_some_and(|kind| kind == "helm_release"))?;
+    let chart = chart.as_str()?;
+    let name = chart.to_ascii_lowercase().replace(['-', '_'], "");
+    let is_about_nodes = NODE_CHARTS.iter().any(|word| name.contains(word))
+        && !matches!(chart.rsplit('/').next(), Some("karpenter" | "karpenter-crd"));
+    let reason =
+        format!("`{}`, not checked: a plan does not show the objects of its chart `{chart}`", block.address);
+    is_about_nodes.then(|| DocumentDraft::Unknown(block.place, reason))
+}
+
+/// Words in the name of a chart with NodePools or EC2NodeClasses.
+const NODE_CHARTS: [&str; 3] = ["karpenter", "nodepool", "nodeclass"];
 
 /// Arguments of a release in a module.
 const MODULE_ARGUMENTS: [&str; 7] =

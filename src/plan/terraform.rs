@@ -1,0 +1,205 @@
+//! Changed parts of Terraform configurations that feed values which only Terraform knows, and modules outside of the input.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use answers::OrEmpty;
+use answers::plan::PlannedChange;
+use cluster::folders::parent;
+use drift::{Effect, ObjectChangeKind};
+use manifest::is_terraform;
+use objects::terraform_module::is_for_karpenter;
+use values::placeholder::Placeholder;
+
+use super::PlanPair;
+use super::blocks::{Part, parts, references, variables};
+use super::scope::without_start;
+
+/// End of the names of files of variables.
+const VARIABLES: &str = ".tfvars";
+
+/// Words in the source of a module that makes NodePools or EC2NodeClasses.
+const WORDS: [&str; 3] = ["karpenter", "nodepool", "nodeclass"];
+
+/// A part of the configurations with one address in one folder, or in one file of variables.
+#[derive(Debug)]
+struct FedPart<'p> {
+    /// The folder of the configuration, or the file of variables.
+    place: &'p str,
+    /// The file with the part, without the start of its side.
+    file: &'p str,
+    /// The file with the part.
+    shown: &'p str,
+    line: usize,
+    /// The texts of both sides.
+    texts: [Option<String>; 2],
+}
+
+impl FedPart<'_> {
+    fn is_changed(&self) -> bool {
+        self.texts[0] != self.texts[1]
+    }
+
+    fn text(&self) -> &str {
+        let [old, new] = &self.texts;
+        new.as_ref().or(old.as_ref()).map_or("", String::as_str)
+    }
+
+    /// The folder around the part.
+    fn folder(&self) -> &str {
+        parent(self.file).unwrap_or_default()
+    }
+}
+
+/// The parts of the configurations of both sides, by address. Empty if no configuration changes.
+#[derive(Debug, Default)]
+pub(super) struct TerraformFeeds<'p> {
+    parts: BTreeMap<String, Vec<FedPart<'p>>>,
+    /// The start of the names of the new files.
+    new_folder: &'p str,
+}
+
+impl<'p> TerraformFeeds<'p> {
+    pub(super) fn of(pair: PlanPair<'p>) -> Self {
+        let texts = [pair.old, pair.new].map(|side| {
+            let files = side.cluster.files.iter().map(|file| (file.source.name(), file.source.text()));
+            let read = files.filter(|(name, _)| is_terraform(name) || name.ends_with(VARIABLES));
+            read.map(|(name, text)| (without_start(name, side.folder), (name, text)))
+                .collect::<BTreeMap<_, _>>()
+        });
+        let [olds, news] = &texts;
+        let is_alike = |(one, other): ((&&str, &(&str, &str)), (&&str, &(&str, &str)))| {
+            one.0 == other.0 && one.1.1 == other.1.1
+        };
+        let mut feeds = Self { parts: BTreeMap::new(), new_folder: pair.new.folder };
+        if olds.len() == news.len() && olds.iter().zip(news).all(is_alike) {
+            return feeds;
+        }
+        // Of a part that both sides have, the place on the new side is shown.
+        for (side, files) in [(1, news), (0, olds)] {
+            for (file, (shown, text)) in files {
+                let is_given = file.ends_with(VARIABLES);
+                let place = if is_given { file } else { parent(file).unwrap_or_default() };
+                for part in if is_given { variables(text) } else { parts(text) } {
+                    feeds.add(side, (place, file, shown), part);
+                }
+            }
+        }
+        feeds
+    }
+
+    fn add(&mut self, side: usize, (place, file, shown): (&'p str, &'p str, &'p str), part: Part) {
+        let all = self.parts.entry(part.address).or_default();
+        let index = all.iter().position(|known| known.place == place).unwrap_or(all.len());
+        if index == all.len() {
+            all.push(FedPart { place, file, shown, line: part.line, texts: [None, None] });
+        }
+        let text = all.get_mut(index).and_then(|known| known.texts.get_mut(side));
+        text.into_iter().for_each(|text| text.get_or_insert_default().push_str(&part.text));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The changed part that feeds the placeholders of a text in a file of the new side.
+    pub(super) fn of_text(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
+        let (mut rest, file) = (text, without_start(file, self.new_folder));
+        while let Some(placeholder) = Placeholder::find(rest) {
+            let fed = rest.get(placeholder.range.clone()).and_then(|inner| self.of_expression(inner, file));
+            if fed.is_some() {
+                return fed;
+            }
+            rest = rest.get(placeholder.range.end..)?;
+        }
+        None
+    }
+
+    /// The changed part that an expression in a file refers to, also through other parts.
+    fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
+        let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let mut left: Vec<(String, String)> =
+            references(text).map(|address| (address, parent(file).unwrap_or_default().to_owned())).collect();
+        while let Some((address, folder)) = left.pop() {
+            let Some((address, all)) = self.parts.get_key_value(&address) else { continue };
+            for part in near(all, &folder) {
+                if part.is_changed() {
+                    return Some((address, part.file));
+                }
+                if seen.insert((address, part.place)) {
+                    left.extend(references(part.text()).map(|address| (address, part.folder().to_owned())));
+                }
+            }
+        }
+        None
+    }
+
+    /// The file with the changed release of a chart in a folder of this name, or with a part that feeds it.
+    pub(super) fn of_chart(&self, folder: &str) -> Option<&'p str> {
+        let end = format!("/{folder}\"");
+        let releases = self.parts.iter().filter(|(address, _)| address.starts_with("helm_release."));
+        let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text().contains(&end));
+        own.find_map(|part| self.feed_of(part))
+    }
+
+    /// The file that changes a part: its own, or one with a part that it refers to.
+    fn feed_of(&self, part: &FedPart<'p>) -> Option<&'p str> {
+        if part.is_changed() {
+            return Some(part.file);
+        }
+        self.of_expression(part.text(), part.file).map(|(_, file)| file)
+    }
+
+    /// One change for each changed call of a module outside of the input that makes NodePools or EC2NodeClasses.
+    pub(super) fn changes(&self, cluster: &str) -> Vec<PlannedChange> {
+        let calls = self.parts.iter().filter(|(address, _)| address.starts_with("module."));
+        let own = calls.flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
+        own.filter_map(|(address, part)| {
+            let source = source_of(part.text()).filter(|source| makes_nodes(source))?;
+            let feed = self.feed_of(part)?;
+            let change = match &part.texts {
+                [None, _] => ObjectChangeKind::Added,
+                [_, None] => ObjectChangeKind::Removed,
+                _ => ObjectChangeKind::Changed,
+            };
+            Some(PlannedChange {
+                cluster: cluster.to_owned(),
+                kind: String::new(),
+                name: String::new(),
+                change,
+                effect: if change == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
+                reason: OrEmpty(None),
+                node_pools: Vec::new(),
+                message: format!(
+                    "{feed} changes `{address}`, whose source `{source}` is not in the input; a plan of Terraform has its objects"
+                ),
+                file: part.shown.to_owned(),
+                line: part.line,
+                fields: Vec::new(),
+            })
+        })
+        .collect()
+    }
+}
+
+/// The parts of one address that a file in a folder refers to: the ones of the folder, else all.
+fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
+    let is_near = |part: &&FedPart<'p>| {
+        let rest = part.folder().strip_prefix(folder);
+        rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
+    };
+    let own: Vec<&FedPart<'p>> = all.iter().filter(is_near).collect();
+    if own.is_empty() { all.iter().collect() } else { own }
+}
+
+/// The source of a call of a module.
+fn source_of(call: &str) -> Option<&str> {
+    let source = call.lines().find_map(|line| line.strip_prefix("source")?.trim_start().strip_prefix('='))?;
+    source.trim().strip_prefix('"')?.split('"').next()
+}
+
+/// Whether a source is outside of the input, and its name says that the module makes NodePools or EC2NodeClasses.
+fn makes_nodes(source: &str) -> bool {
+    let name = source.to_ascii_lowercase().replace(['-', '_'], "");
+    let is_local = source.starts_with("./") || source.starts_with("../");
+    !is_local && !is_for_karpenter(source) && WORDS.iter().any(|word| name.contains(word))
+}
