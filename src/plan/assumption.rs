@@ -17,6 +17,8 @@ pub enum PlanAssumption {
     NoNodes,
     /// The snapshot has no NodeClaims, and Nodes of NodePools or no Nodes at all.
     NoNodeClaims,
+    /// Drift that only EC2 shows.
+    MarkedDrift,
     /// The objects of the cluster that the files lack stay.
     OthersStay,
     /// Fields of an object have redacted values in the snapshot, which do not change.
@@ -61,6 +63,10 @@ impl fmt::Display for PlanAssumption {
             Self::NoNodeClaims => f.write_str(
                 "the snapshot has no NodeClaims, which say when a node has drifted: the plan says which NodePools change, and not which nodes \
                  and when",
+            ),
+            Self::MarkedDrift => f.write_str(
+                "the snapshot does not show which security groups an instance has and which instance types EC2 offers: such drift counts only as \
+                 far as Karpenter has marked it (condition Drifted)",
             ),
             Self::OthersStay => f.write_str("the cluster keeps the NodePools, EC2NodeClasses and NodeOverlays that the files lack"),
             Self::Redacted { object, fields } => {

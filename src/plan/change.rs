@@ -9,7 +9,7 @@ use drift::{
     ObjectChangeKind, changes,
 };
 use karpenter::kind::Kind;
-use manifest::tree::Node;
+use manifest::tree::{Node, items_of};
 use objects::location::Place;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -334,11 +334,22 @@ pub(super) fn sentence(field: &FieldChange<'_>) -> String {
         (Effect::NewNodes, _) if field.field.effect > Effect::NewNodes => {
             format!("{}, so only new nodes are affected", field.field.kept)
         }
+        (Effect::ReplacesAll, Some(DriftReason::SecurityGroupDrift)) => {
+            "other security groups are selected: every node of the NodePools that use this EC2NodeClass is replaced".to_owned()
+        }
+        (Effect::ReplacesAll, Some(DriftReason::AmiDrift)) if names_ids(field.new) => {
+            "other images are selected: every node of the NodePools that use this EC2NodeClass is replaced".to_owned()
+        }
         (Effect::ReplacesAll, Some(DriftReason::AmiDrift)) => {
             "another version has other images: every node of the NodePools that use this EC2NodeClass is replaced".to_owned()
         }
         _ => field.field.sentence.to_owned(),
     }
+}
+
+/// Whether selector terms name IDs.
+fn names_ids(terms: Option<Node<'_>>) -> bool {
+    items_of(terms).any(|term| term.get("id").is_some())
 }
 
 /// Name of the file and line of a place.

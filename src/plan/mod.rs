@@ -349,6 +349,9 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         plan.assumptions.push(PlanAssumption::EditAfterUpgrade);
     }
     add_recorded(plan, &changes, releases.after);
+    if facts.count() > 0 {
+        plan.assumptions.push(PlanAssumption::MarkedDrift);
+    }
     plan.nodes.total += facts.count();
     plan.nodes.surplus += facts.surplus();
     if facts.misses_claims() {

@@ -1,5 +1,5 @@
-//! Objects whose fields a plan does not compare: of versions of Karpenter's API before v1, and node classes of EKS Auto Mode, whose controller
-//! is not public.
+//! Objects whose fields a plan does not compare: of versions of Karpenter's API before v1, and node classes of other controllers: of EKS Auto
+//! Mode, which is not public, and of Karpenter's providers for other clouds, such as `AKSNodeClass`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,15 @@ const FORMER: [&str; 2] = ["Provisioner", "AWSNodeTemplate"];
 pub(super) fn is_older(object: Object<'_>) -> bool {
     let is_planned = [Kind::NODE_POOL.name, Kind::NODE_CLASS.name].contains(&object.kind())
         || FORMER.contains(&object.kind());
-    (is_planned && object.is_older_than_v1()) || is_of_auto_mode(object)
+    (is_planned && object.is_older_than_v1()) || is_of_other_controller(object)
 }
 
-/// Whether an object is a node class of EKS Auto Mode.
-fn is_of_auto_mode(object: Object<'_>) -> bool {
-    object.group() == "eks.amazonaws.com" && object.kind() == "NodeClass"
+/// Whether an object is a node class of another controller than Karpenter's provider for AWS. Their kinds have one ending.
+///
+/// Sources: pkg/apis/v1beta1/aksnodeclass.go of Azure/karpenter-provider-azure; kwok/apis/v1alpha1/kwoknodeclass.go of
+/// kubernetes-sigs/karpenter.
+fn is_of_other_controller(object: Object<'_>) -> bool {
+    object.kind().ends_with("NodeClass") && !["", Kind::NODE_CLASS.group].contains(&object.group())
 }
 
 /// The NodePools whose nodes a changed object concerns.
@@ -34,7 +37,7 @@ fn concerned<'d>(
     pools: &ConcernedPools<'d>,
     objects: &[Object<'d>],
 ) -> BTreeSet<&'d str> {
-    if is_of_auto_mode(object) {
+    if is_of_other_controller(object) {
         let uses = |pool: &NodePool<'d>| {
             let reference = pool.node_class_ref();
             reference.is_some_and(|reference| {

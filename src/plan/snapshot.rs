@@ -19,7 +19,7 @@ use values::timestamp::Timestamp;
 
 use super::change::{PlanChange, set_effect};
 use super::controller::is_gate_off;
-use super::evidence::{has_listed_image, shown_drift};
+use super::evidence::{drifts_by_ids, has_listed_image, shown_drift};
 use super::scope::PlanScope;
 use super::stamped::{self, HashDrift, StampedObject, drifted};
 
@@ -290,8 +290,21 @@ impl<'d> DriftFacts<'_, 'd> {
         if let Some(reason) = shown_drift(question.node_claim, question.node_class, changed) {
             return Outcome::Drifted(reason);
         }
+        // Karpenter keeps its decision about facts that do not change.
+        let marked = drifted(question.node_claim).and_then(|condition| dynamic_reason(condition.reason));
+        let mut known = marked;
         let mut possible = None;
-        for field in dynamic {
+        for field in dynamic.filter(|field| may_have(question.node_claim, field.reason)) {
+            if drifts_by_ids(question.node_claim, question.node_class, field) == Some(false) {
+                if marked != field.reason {
+                    continue;
+                }
+                // The terms select the image of the node.
+                if marked == Some(DriftReason::AmiDrift) {
+                    known = None;
+                    continue;
+                }
+            }
             match (field.effect, field.reason) {
                 // The image of the node may be the one that the EC2NodeClass selects again.
                 (Effect::ReplacesAll, Some(DriftReason::AmiDrift))
@@ -304,8 +317,6 @@ impl<'d> DriftFacts<'_, 'd> {
                 _ => {}
             }
         }
-        // Karpenter keeps its decision about facts that do not change.
-        let known = drifted(question.node_claim).and_then(|condition| dynamic_reason(condition.reason));
         match (known, possible) {
             (_, Some(reason)) => Outcome::May(reason),
             (Some(reason), None) => Outcome::Drifted(reason),
@@ -388,6 +399,15 @@ fn dynamic_reason(reason: &str) -> Option<DriftReason> {
         DriftReason::PlacementGroupDrift,
     ];
     DYNAMIC.into_iter().find(|one| one.name() == reason)
+}
+
+/// Whether a node can drift for a reason. A spot or on-demand instance has no capacity reservation.
+///
+/// Source: `isCapacityReservationDrifted` in pkg/cloudprovider/drift.go and `NewInstance` in pkg/providers/instance/types.go of
+/// aws/karpenter-provider-aws at v1.14.1.
+fn may_have(claim: Object<'_>, reason: Option<DriftReason>) -> bool {
+    let capacity = claim.metadata().label(labels::CAPACITY_TYPE).and_then(Node::as_str);
+    reason != Some(DriftReason::CapacityReservationDrift) || !matches!(capacity, Some("spot" | "on-demand"))
 }
 
 fn has_latest_alias(class: Option<Object<'_>>) -> bool {

@@ -140,6 +140,40 @@ fn another_version_of_kubernetes_may_concern_nodes_that_the_input_does_not_show(
 }
 
 #[test]
+fn a_node_class_of_another_cloud_may_replace_nodes() {
+    let beside = pool("default", "{group: karpenter.azure.com, kind: AKSNodeClass, name: a}", "weight: 1");
+    let class = |family: &str| {
+        format!(
+            "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {{name: a}}\nspec: {{imageFamily: {family}}}\n"
+        )
+    };
+    let changed = verdict(&beside, ("class.yaml", &class("Ubuntu2204"), &class("AzureLinux")));
+    let expected = "may replace nodes of 1 NodePool (default): a plan does not compare the fields of karpenter.azure.com/v1beta1";
+    assert_eq!(changed, expected);
+    let same =
+        verdict(&beside, ("class.yaml", &class("Ubuntu2204"), &format!("# a\n{}", class("Ubuntu2204"))));
+    assert!(same.starts_with("no node is replaced"), "{same}");
+}
+
+#[test]
+fn ids_without_a_common_one_replace_every_node() {
+    let beside = pool("default", OWN, "weight: 1");
+    for (field, id) in [("amiSelectorTerms", "ami"), ("securityGroupSelectorTerms", "sg")] {
+        let class = |numbers: &[&str]| {
+            let ids: Vec<String> = numbers.iter().map(|number| format!("{{id: {id}-{number}}}")).collect();
+            let ids = ids.join(", ");
+            let term = if field.starts_with("ami") { "{alias: al2023@v20250807}" } else { "{tags: {d: x}}" };
+            let old = format!("{field}: [{term}]");
+            CLASS.replace(&old, &format!("{field}: [{ids}]")).replace("role:", "amiFamily: AL2023\n  role:")
+        };
+        let found = verdict(&beside, ("class.yaml", &class(&["1", "2"]), &class(&["3"])));
+        assert_eq!(found, format!("replaces every node of 1 NodePool (default): spec.{field}"));
+        let found = verdict(&beside, ("class.yaml", &class(&["1", "2"]), &class(&["2"])));
+        assert_eq!(found, format!("may replace nodes of 1 NodePool (default): spec.{field}"));
+    }
+}
+
+#[test]
 fn several_node_pools_of_one_resource_of_terraform_are_several() {
     let resource = |team: &str| {
         let body = pool("${each.key}", OWN, "weight: 1")

@@ -123,7 +123,7 @@ fn status_shows_nodes_with_another_image_or_without_a_subnet() {
     // The files name the image.
     let folder = cluster(1);
     let mut by_id = class();
-    for (id, drifts) in [("ami-2", Some(false)), ("ami-1", Some(true))] {
+    for (id, drifts) in [("ami-2", Some(false)), ("ami-1", None)] {
         by_id["spec"]["amiFamily"] = json!("AL2023");
         by_id["spec"]["amiSelectorTerms"] = json!([{"id": id}]);
         folder.write("class.yaml", by_id.to_string().as_bytes());
@@ -131,6 +131,54 @@ fn status_shows_nodes_with_another_image_or_without_a_subnet() {
         let image = reasons(&answer).into_iter().find(|(_, reason, _)| reason == "AMIDrift");
         assert_eq!(image.map(|(.., is_uncertain)| is_uncertain), drifts, "{id}: {answer}");
     }
+}
+
+#[test]
+fn the_first_image_that_fits_counts() {
+    let image = |id: &str, arch: &str| json!({"id": id, "name": id, "requirements": [{"key": "kubernetes.io/arch", "operator": "In", "values": [arch]}]});
+    for (newer, drifts) in [("amd64", true), ("arm64", false)] {
+        let folder = changed(1, |items| {
+            for class in each(items, "EC2NodeClass") {
+                class["status"]["amis"] = json!([image("ami-2", newer), image("ami-1", "amd64")]);
+            }
+            for claim in each(items, "NodeClaim") {
+                claim["metadata"]["labels"]["kubernetes.io/arch"] = json!("amd64");
+            }
+        });
+        let answer = json_of(&folder, &[]);
+        let expected = drifts.then(|| ("default-1".to_owned(), "AMIDrift".to_owned(), false));
+        assert_eq!(reasons(&answer), Vec::from_iter(expected), "{newer}");
+        assert!(
+            answer["assumptions"].to_string().contains("which security groups an instance has"),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn ids_of_the_status_and_reservations_of_other_nodes_replace_no_node() {
+    let folder = changed(1, |items| {
+        for class in each(items, "EC2NodeClass") {
+            class["status"]["subnets"] =
+                json!([{"id": "subnet-1", "zone": "us-east-1a"}, {"id": "subnet-2", "zone": "us-east-1b"}]);
+            class["status"]["securityGroups"] = json!([{"id": "sg-1"}]);
+            class["spec"]["capacityReservationSelectorTerms"] = json!([{"id": "cr-1"}]);
+        }
+    });
+    let terms = |field: &str, ids: &[&str]| {
+        let mut class = class();
+        class["spec"]["capacityReservationSelectorTerms"] = json!([{"id": "cr-1"}]);
+        class["spec"][field] = ids.iter().map(|id| json!({"id": id})).collect();
+        folder.write("class.yaml", class.to_string().as_bytes());
+        let found = reasons(&json_of(&folder, &["class.yaml"]));
+        found.into_iter().map(|(_, reason, is_uncertain)| (reason, is_uncertain)).collect::<Vec<_>>()
+    };
+    let may = |reason: &str| vec![(reason.to_owned(), true)];
+    assert_eq!(terms("securityGroupSelectorTerms", &["sg-1"]), []);
+    assert_eq!(terms("securityGroupSelectorTerms", &["sg-1", "sg-2"]), may("SecurityGroupDrift"));
+    assert_eq!(terms("subnetSelectorTerms", &["subnet-1"]), []);
+    assert_eq!(terms("subnetSelectorTerms", &["subnet-2"]), may("SubnetDrift"));
+    assert_eq!(terms("capacityReservationSelectorTerms", &["cr-2"]), []);
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         PlanAssumption::AppliedBase(_) => "; name the folders that are applied",
         PlanAssumption::NodeStart(_) => " (`--node-start`)",
         PlanAssumption::Redacted { .. }
+        | PlanAssumption::MarkedDrift
         | PlanAssumption::Renamed { .. }
         | PlanAssumption::EditAfterUpgrade
         | PlanAssumption::UnrecordedHash(_)

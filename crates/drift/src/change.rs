@@ -243,9 +243,15 @@ fn effect_between(
             (duration(one) != duration(other) || duration(one).is_none()).then_some(field.effect)
         }
         FieldComparison::Quantities => (quantities(one) != quantities(other)).then_some(field.effect),
-        FieldComparison::Unordered | FieldComparison::WholeTerms => {
-            (!is_same_set(one, other, &is_same)).then_some(field.effect)
+        FieldComparison::Unordered | FieldComparison::WholeTerms | FieldComparison::Images
+            if is_same_set(one, other, &is_same) =>
+        {
+            None
         }
+        FieldComparison::WholeTerms | FieldComparison::Images if have_no_common_id(one, other) => {
+            Some(Effect::ReplacesAll)
+        }
+        FieldComparison::Unordered | FieldComparison::WholeTerms => Some(field.effect),
         FieldComparison::Requirements => requirements_effect(one, other),
         FieldComparison::Terms => {
             let (ones, others) = (items(one), items(other));
@@ -260,7 +266,6 @@ fn effect_between(
                 (false, _) => Some(field.effect),
             }
         }
-        FieldComparison::Images if is_same_set(one, other, &is_same) => None,
         FieldComparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
             // Two versions of a family have different images.
             (Some(one), Some(other)) if one != other => Effect::ReplacesAll,
@@ -341,6 +346,15 @@ fn quantities<'d>(value: Option<Typed<'d>>) -> BTreeMap<&'d str, Result<Quantity
         StoredValue::Filled(_) => Err(String::new()),
     };
     entries.into_iter().map(|(key, value)| (key, amount(value))).collect()
+}
+
+/// Whether two lists of selector terms name all that they select by ID, and nothing in common.
+fn have_no_common_id(one: Option<Typed<'_>>, other: Option<Typed<'_>>) -> bool {
+    let ids = |value: Option<Typed<'_>>| -> Option<BTreeSet<String>> {
+        let ids = items(value).into_iter().map(|term| Some(term.value.get("id")?.as_str()?.to_owned()));
+        ids.collect::<Option<BTreeSet<String>>>().filter(|ids| !ids.is_empty())
+    };
+    ids(one).zip(ids(other)).is_some_and(|(ones, others)| ones.is_disjoint(&others))
 }
 
 /// The alias that pins the version of the image, if the terms are such an alias.

@@ -312,6 +312,19 @@ pub fn meets_requirements(node_pool: Object<'_>, node_claim: Object<'_>) -> bool
     Requirements::of_labels(labels(node_claim)).compatible_strictly(&asked).is_ok()
 }
 
+/// The image that an EC2NodeClass selects for the instance type of a NodeClaim: the first one in the status whose requirements the labels of
+/// the NodeClaim meet. `None` if none fits, or if the labels lack the architecture.
+///
+/// Source: `MapToInstanceTypes` in pkg/providers/amifamily/ami.go of aws/karpenter-provider-aws at v1.14.1.
+pub fn selected_image<'d>(node_class: Object<'d>, node_claim: Object<'d>) -> Option<&'d str> {
+    let own = Requirements::of_labels(labels(node_claim));
+    own.get("kubernetes.io/arch")?;
+    let fits = |ami: &Node<'d>| {
+        own.compatible_strictly(&requirements_of(RequirementList::new(ami.get("requirements")))).is_ok()
+    };
+    items_of(node_class.at(&["status", "amis"])).find(fits)?.get("id")?.as_str()
+}
+
 impl<'q> DriftQuestion<'q, '_> {
     /// The labels of the NodeClaim.
     fn labels(&self) -> impl Iterator<Item = (&str, &str)> {

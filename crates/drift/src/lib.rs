@@ -34,7 +34,7 @@ pub use change::{
 };
 pub use decision::{
     DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType,
-    StaticDrift, decide, decide_with, meets_requirements,
+    StaticDrift, decide, decide_with, meets_requirements, selected_image,
 };
 pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};

@@ -2,7 +2,8 @@
 //! Terraform only drops from its state, with the action `forget`, is there as it was.
 //!
 //! Source: "JSON Output Format" in the internals of the documentation of Terraform, format versions 1.0 to 1.2; recorded output of Terraform
-//! 1.11.4 is in `tests/recorded/plan`; `actionString` in internal/command/jsonplan/plan.go of hashicorp/terraform. "removed" in the reference of the configuration language: with `destroy = false`, the object stays.
+//! 1.11.4 is in `tests/recorded/plan`; `actionString` in internal/command/jsonplan/plan.go of hashicorp/terraform.
+//! "removed" in the reference of the configuration language: with `destroy = false`, the object stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
