@@ -16,6 +16,7 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
 use super::feeds::Feeds;
+use super::networks::Networks;
 use super::older;
 use super::recreated::{self, DeletedObject};
 use super::refused;
@@ -52,7 +53,7 @@ pub(super) struct PlanChange<'d> {
 pub(super) fn changes_of<'d>(
     scopes: &[PlanScope<'d>],
     options: &HashOptions,
-    feeds: &Feeds<'_>,
+    (feeds, networks): (&Feeds<'_>, &Networks<'_>),
     deleted: &BTreeSet<DeletedObject>,
 ) -> Vec<PlanChange<'d>> {
     let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
@@ -61,6 +62,7 @@ pub(super) fn changes_of<'d>(
     for (index, scope) in scopes.iter().enumerate() {
         let mut changes = of_scope(scope, options);
         feeds.add(&mut changes, scope, &names);
+        networks.add(&mut changes, scope, scopes.len() == 1);
         recreated::add(&mut changes, scope, deleted);
         if scope.doubtful.is_some() {
             changes.iter_mut().for_each(doubt);

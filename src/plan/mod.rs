@@ -9,6 +9,7 @@
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `terraform`, `blocks` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
@@ -36,6 +37,7 @@ mod finding;
 mod folders;
 mod homes;
 mod kubernetes;
+mod networks;
 mod older;
 mod outside;
 mod pods;
@@ -75,6 +77,7 @@ pub use recreated::DeletedObject;
 
 use change::PlanChange;
 use feeds::Feeds;
+use networks::Networks;
 use pool::BothSettings;
 use scope::{PlanScope, scopes};
 
@@ -229,7 +232,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
-    let changes = change::changes_of(&found, &hashes, &feeds, &options.deleted);
+    let changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {

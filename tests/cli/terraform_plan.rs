@@ -388,6 +388,70 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
 }
 
 #[test]
+fn security_groups_and_subnets_that_selector_terms_find_replace_nodes() {
+    let class: Value = json!({
+        "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+        "spec": {"role": "r", "amiSelectorTerms": [{"alias": "al2023@v20250807"}],
+            "subnetSelectorTerms": [{"tags": {"a": "b"}}], "securityGroupSelectorTerms": [{"tags": {"a": "b"}}]},
+    });
+    let of = |body: &Value| json!({"manifest": body});
+    let beside = [
+        change("kubernetes_manifest.class", &["no-op"], &of(&class), &of(&class)),
+        change("kubernetes_manifest.pool", &["no-op"], &kubernetes("a"), &kubernetes("a")),
+    ];
+    let effect = |changed: Value| {
+        let (answer, _) = planned(&[&[changed][..], &beside].concat());
+        answer["effect"].as_str().unwrap().to_owned()
+    };
+    let (none, tagged) =
+        (Value::Null, |value: &str| json!({"id": "x-1", "tags": {"a": value, "other": "c"}}));
+    let open = {
+        let mut open = change("aws_security_group.a", &["create"], &none, &json!({"tags": {"c": "d"}}));
+        open["change"]["after_unknown"] = json!({"tags": {"a": true}});
+        open
+    };
+    for (changed, expected) in [
+        (change("aws_security_group.a", &["create"], &none, &tagged("b")), "replaces-all"),
+        (change("aws_security_group.a", &["delete"], &tagged("b"), &none), "replaces-all"),
+        (change("aws_security_group.a", &["create"], &none, &tagged("c")), "none"),
+        (change("aws_security_group.a", &["update"], &tagged("b"), &tagged("b")), "none"),
+        (open, "unknown"),
+        (change("aws_subnet.a", &["update"], &tagged("b"), &tagged("c")), "replaces-some"),
+        (change("aws_subnet.a", &["create"], &none, &tagged("b")), "none"),
+    ] {
+        assert_eq!(effect(changed.clone()), expected, "{changed}");
+    }
+    // The same in configurations.
+    let manifests = format!("{class}\n---\n{}\n", pool("a"));
+    let group = |value: &str| {
+        format!("resource \"aws_security_group\" \"a\" {{\n  tags = {{ a = \"{value}\" }}\n}}\n")
+    };
+    let folder = Folder::with(&[("old/network.tf", &group("c")), ("new/network.tf", &group("b"))]);
+    for side in ["old", "new"] {
+        folder.write(&format!("{side}/nodes.yaml"), manifests.as_bytes());
+    }
+    let run = folder.run(&[&AT[..], &["old", "new"]].concat());
+    let expected = "replaces every node of 1 NodePool (default): spec.securityGroupSelectorTerms";
+    assert_eq!(run.stdout.lines().next(), Some(expected), "{run:?}");
+    // A module may create none.
+    let module = |value: &str| {
+        format!(
+            "module \"eks\" {{\n  source = \"terraform-aws-modules/eks/aws\"\n  node_security_group_tags = {{ \"karpenter.sh/discovery\" = \"{value}\" }}\n}}\n"
+        )
+    };
+    let folder_of_module = Folder::with(&[("old/eks.tf", &module("x")), ("new/eks.tf", &module("y"))]);
+    for side in ["old", "new"] {
+        let manifests = manifests.replace(r#"{"a":"b"}"#, r#"{"karpenter.sh/discovery":"x"}"#);
+        folder_of_module.write(&format!("{side}/nodes.yaml"), manifests.as_bytes());
+    }
+    let run = folder_of_module.run(&[&AT[..], &["old", "new"]].concat());
+    let expected = "may replace nodes of 1 NodePool (default): spec.securityGroupSelectorTerms";
+    assert_eq!(run.stdout.lines().next(), Some(expected), "{run:?}");
+    folder.write("old/network.tf", group("b").as_bytes());
+    assert!(folder.run(&[&AT[..], &["old", "new"]].concat()).stdout.starts_with("no node is replaced"));
+}
+
+#[test]
 fn modules_and_charts_outside_of_the_input_may_replace_nodes() {
     let module = |team: &str, source: &str| {
         format!("module \"pools\" {{\n  source = \"{source}\"\n  team   = \"{team}\"\n}}\n")

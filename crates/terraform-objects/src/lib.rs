@@ -84,7 +84,7 @@ fn evaluate_into(
     limits: &Limits,
     mut managed: Option<&mut ManagedObjects>,
 ) {
-    let planned = planned_in_folders(files, PlannedSide::After, limits);
+    let planned = planned_in_folders(files, PlannedSide::After, managed.is_some(), limits);
     if !files.iter().any(|file| is_configuration(file.source.name())) {
         return;
     }
@@ -118,7 +118,7 @@ fn evaluate_into(
         }
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
-        for (block, drafts) in convert::drafts(&configuration, is_planned) {
+        for (block, drafts) in convert::drafts(&configuration, managed.is_some(), is_planned) {
             if let Some(managed) = &mut managed {
                 managed.objects.extend(managed::objects_of(
                     &root,
@@ -145,13 +145,14 @@ fn evaluate_into(
 ///
 /// Source: `terraform show -json`, described in "JSON Output Format" in the documentation of Terraform.
 pub fn evaluate_plans(files: &mut [File], side: PlannedSide, limits: &Limits) {
-    planned_in_folders(files, side, limits);
+    planned_in_folders(files, side, true, limits);
 }
 
 /// Evaluates plans. Returns the addresses of the resources whose objects they know, by folder.
 fn planned_in_folders(
     files: &mut [File],
     side: PlannedSide,
+    is_compared: bool,
     limits: &Limits,
 ) -> BTreeMap<String, BTreeSet<String>> {
     files.iter_mut().filter(|file| is_evaluated(file)).for_each(|file| read_again(file, limits));
@@ -166,7 +167,7 @@ fn planned_in_folders(
         let folder = known.entry(input::folder_of_name(file.source.name())).or_default();
         // A state has what was applied last, and not what the configuration says now.
         let is_state = tree.root().get("values").is_some();
-        for (address, drafts) in convert::planned(&plan) {
+        for (address, drafts) in convert::planned(&plan, is_compared) {
             if !is_state && drafts.iter().all(DocumentDraft::is_known) {
                 folder.insert(address.to_owned());
             }

@@ -98,9 +98,10 @@ fn is_converted(kind: &str) -> bool {
 /// The drafts of each resource of a configuration, in the order of the blocks, without the documents of resources that a plan knows.
 pub(crate) fn drafts(
     configuration: &EvaluatedConfiguration,
+    is_compared: bool,
     is_planned: impl Fn(&str) -> bool,
 ) -> impl Iterator<Item = (&EvaluatedBlock, Vec<DocumentDraft>)> {
-    by_block(configuration).map(move |(block, drafts)| {
+    by_block(configuration, is_compared).map(move |(block, drafts)| {
         if is_planned(&block.address) {
             (block, drafts.into_iter().filter_map(DocumentDraft::replaced).collect())
         } else {
@@ -110,8 +111,11 @@ pub(crate) fn drafts(
 }
 
 /// The drafts of each resource of a plan, at the address of the resource.
-pub(crate) fn planned(plan: &EvaluatedConfiguration) -> impl Iterator<Item = (&str, Vec<DocumentDraft>)> {
-    by_block(plan).map(|(block, drafts)| {
+pub(crate) fn planned(
+    plan: &EvaluatedConfiguration,
+    is_compared: bool,
+) -> impl Iterator<Item = (&str, Vec<DocumentDraft>)> {
+    by_block(plan, is_compared).map(|(block, drafts)| {
         let hidden = release::hidden_objects(block).filter(|_| drafts.is_empty());
         let drafts = drafts.into_iter().chain(hidden);
         (block.address.as_str(), drafts.map(|draft| draft.at(block.place)).collect())
@@ -121,12 +125,13 @@ pub(crate) fn planned(plan: &EvaluatedConfiguration) -> impl Iterator<Item = (&s
 /// The drafts of each resource of a configuration.
 fn by_block(
     configuration: &EvaluatedConfiguration,
+    is_compared: bool,
 ) -> impl Iterator<Item = (&EvaluatedBlock, Vec<DocumentDraft>)> {
     let all = configuration.blocks.iter();
     let by_address: BTreeMap<&str, &EvaluatedBlock> =
         all.clone().map(|block| (block.address.as_str(), block)).collect();
     all.map(move |block| {
-        (block, documents(&ResourceInstance { block, configuration, by_address: &by_address }))
+        (block, documents(&ResourceInstance { block, configuration, by_address: &by_address, is_compared }))
     })
 }
 
@@ -167,6 +172,8 @@ pub(crate) struct ResourceInstance<'v> {
     block: &'v EvaluatedBlock,
     configuration: &'v EvaluatedConfiguration,
     by_address: &'v BTreeMap<&'v str, &'v EvaluatedBlock>,
+    /// Whether the documents are compared with the ones of another side, for which all tags of a network count.
+    is_compared: bool,
 }
 
 impl<'v> ResourceInstance<'v> {

@@ -4,8 +4,10 @@
 //! hashicorp/terraform-provider-aws at v6.0.0; main.tf of terraform-aws-modules/terraform-aws-vpc at v6.6.0; `main.tf` and `node_groups.tf` of
 //! terraform-aws-modules/terraform-aws-eks at v20.37.2 and v21.9.0.
 
+use std::sync::Arc;
+
 use objects::network_tags::{DISCOVERY, SECURITY_GROUP, SUBNET};
-use terraform::{EvaluatedMembers, EvaluatedValue, TextPlace, Unknown};
+use terraform::{EvaluatedMember, EvaluatedMembers, EvaluatedValue, TextPlace, Unknown};
 
 use super::{ResourceInstance, stack};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -35,9 +37,32 @@ pub(super) fn aws_security_group(resource: &ResourceInstance<'_>) -> Vec<Documen
 
 /// A plan has the tags of the provider's `default_tags` too, in `tags_all`.
 fn of_resource(resource: &ResourceInstance<'_>, kind: &'static str) -> Vec<DocumentDraft> {
+    if resource.is_compared {
+        return with_all_tags(resource, kind).into_iter().collect();
+    }
     let all = resource.attribute("tags_all").filter(|tags| tags.members().is_some());
     let tags = all.or_else(|| resource.attribute("tags")).and_then(Tag::in_tags);
     tags.map(|tag| tag.on(resource, kind)).into_iter().collect()
+}
+
+/// A resource with its ID, which a plan has, and with its tags.
+fn with_all_tags(resource: &ResourceInstance<'_>, kind: &'static str) -> Option<DocumentDraft> {
+    let all = resource.attribute("tags_all").and_then(EvaluatedValue::members);
+    let tags = all.or_else(|| resource.attribute("tags").and_then(EvaluatedValue::members))?;
+    let at = resource.block.place;
+    let item = |(key, member): (&Arc<str>, &EvaluatedMember)| {
+        DraftPart::object(
+            [
+                DraftMember::new("Key", member.key, DraftPart::word(key.to_string(), member.key)),
+                DraftMember::new("Value", member.key, DraftPart::Value(member.value.clone())),
+            ],
+            member.key,
+        )
+    };
+    let tags = DraftPart::List(tags.as_map().iter().map(item).collect(), at);
+    let id = resource.attribute("id").map(|id| DraftMember::new("Id", at, DraftPart::Value(id.clone())));
+    let properties = id.into_iter().chain([DraftMember::new("Tags", at, tags)]).collect();
+    Some(stack::template_of(resource, &resource.block.address, kind, properties))
 }
 
 /// `aws_ec2_tag`: the reference to the resource says what has the tag. Otherwise the tag may be on both.
