@@ -101,7 +101,8 @@ fn name_of(line: &str) -> Option<&str> {
 }
 
 fn written(lines: &[(usize, &str)]) -> String {
-    lines.iter().filter(|(_, line)| is_shown(line)).map(|(_, line)| format!("{}\n", line.trim())).collect()
+    let shown = lines.iter().filter(|(_, line)| is_shown(line));
+    shown.flat_map(|(_, line)| [line.trim(), "\n"]).collect()
 }
 
 /// Whether a line is neither empty nor a comment.

@@ -67,11 +67,11 @@ impl<'p> TerraformFeeds<'p> {
                 .collect::<BTreeMap<_, _>>()
         });
         let [olds, news] = &texts;
-        let is_alike = |(one, other): ((&&str, &(&str, &str)), (&&str, &(&str, &str)))| {
-            one.0 == other.0 && one.1.1 == other.1.1
-        };
         let mut feeds = Self { parts: BTreeMap::new(), new_folder: pair.new.folder };
-        if olds.len() == news.len() && olds.iter().zip(news).all(is_alike) {
+        let written = |files: &BTreeMap<&'p str, (&'p str, &'p str)>| -> Vec<(&'p str, &'p str)> {
+            files.iter().map(|(file, (_, text))| (*file, *text)).collect()
+        };
+        if written(olds) == written(news) {
             return feeds;
         }
         // Of a part that both sides have, the place on the new side is shown.
@@ -94,7 +94,9 @@ impl<'p> TerraformFeeds<'p> {
             all.push(FedPart { place, file, shown, line: part.line, texts: [None, None] });
         }
         let text = all.get_mut(index).and_then(|known| known.texts.get_mut(side));
-        text.into_iter().for_each(|text| text.get_or_insert_default().push_str(&part.text));
+        if let Some(text) = text {
+            text.get_or_insert_default().push_str(&part.text);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

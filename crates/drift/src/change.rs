@@ -234,7 +234,6 @@ fn effect_between(
         return None;
     }
     match field.comparison {
-        FieldComparison::Hash | FieldComparison::Stored => Some(field.effect),
         FieldComparison::Replicas => match (number(one), number(other)) {
             (Some(one), Some(other)) if other < one => Some(Effect::RemovesNodes),
             _ => Some(field.effect),
@@ -251,7 +250,10 @@ fn effect_between(
         FieldComparison::WholeTerms | FieldComparison::Images if have_no_common_id(one, other) => {
             Some(Effect::ReplacesAll)
         }
-        FieldComparison::Unordered | FieldComparison::WholeTerms => Some(field.effect),
+        FieldComparison::Hash
+        | FieldComparison::Stored
+        | FieldComparison::Unordered
+        | FieldComparison::WholeTerms => Some(field.effect),
         FieldComparison::Requirements => requirements_effect(one, other),
         FieldComparison::Terms => {
             let (ones, others) = (items(one), items(other));

@@ -84,7 +84,7 @@ pub(super) fn hidden_objects(block: &EvaluatedBlock) -> Option<DocumentDraft> {
         && !matches!(chart.rsplit('/').next(), Some("karpenter" | "karpenter-crd"));
     let reason =
         format!("`{}`, not checked: a plan does not show the objects of its chart `{chart}`", block.address);
-    is_about_nodes.then(|| DocumentDraft::Unknown(block.place, reason))
+    is_about_nodes.then_some(DocumentDraft::Unknown(block.place, reason))
 }
 
 /// Words in the name of a chart with NodePools or EC2NodeClasses.
