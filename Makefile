@@ -150,6 +150,8 @@ publish: ## Push the annotated module to a registry: make publish TARGET=registr
 
 # ---- Packages of the command line -----------------------------------------------------------------------------------
 
+# Folder of the wheel and of the Debian package.
+DIST ?= dist
 # Cargo profile of the packages. TARGET, such as x86_64-unknown-linux-musl, builds for another system.
 PROFILE ?= release
 MATURIN ?= maturin
@@ -160,7 +162,7 @@ any_libc   = $(if $(findstring -musl,$(TARGET)),--compatibility manylinux2014 mu
 
 .PHONY: wheel
 wheel: ## Build the command line as a Python wheel into dist/; needs maturin
-	$(MATURIN) build --manifest-path cli/Cargo.toml --profile $(PROFILE) --locked $(for_target) $(any_libc) --out dist
+	$(MATURIN) build --manifest-path cli/Cargo.toml --profile $(PROFILE) --locked $(for_target) $(any_libc) --out $(DIST)
 
 # The man page and the completions, which packages hold.
 .PHONY: package-files
@@ -171,7 +173,7 @@ package-files:
 
 .PHONY: deb
 deb: package-files ## Build the Debian package into dist/; needs cargo-deb
-	$(CARGO) deb --package karpwarden-cli --profile $(PROFILE) --no-build $(for_target) --output dist/
+	$(CARGO) deb --package karpwarden-cli --profile $(PROFILE) --no-build $(for_target) --output $(DIST)/
 
 IMAGE_BUILD ?= docker build
 # The machine as Rust and as images name it.

@@ -1,11 +1,12 @@
 #!/bin/sh
-# fill.sh RELEASE OUT: writes the manifests of the package managers to the folder OUT, with the checksums of the folder RELEASE, which has the
-# archives of a release and SHA256SUMS. A manifest names an archive, and has zeros in place of its checksum after that.
+# fill.sh RELEASE OUT: writes the files that a maintainer sends elsewhere to the folder OUT, with the checksums of the folder RELEASE, which has
+# the archives of a release and SHA256SUMS. A manifest names an archive, and has zeros in place of its checksum after that.
 set -eu
 release=$1 out=$2
 cd "$(dirname "$0")"
 mkdir -p "$out"
-for file in homebrew/*.rb scoop/*.json winget/*.yaml krew/*.yaml; do
+for file in homebrew/*.rb scoop/*.json winget/*.yaml krew/*.yaml aqua/*.yaml mise/*.toml schemastore/*.json gitlab/templates/*.yml \
+  mega-linter-plugin-karpwarden/*.yml super-linter/*.sh; do
   mkdir -p "$out/$(dirname "$file")"
   awk -v sums="$release/SHA256SUMS" '
     BEGIN {

@@ -18,13 +18,15 @@ fi
 tools=$(realpath "$tools")
 
 say "the wheel"
-rm -rf dist
-make --no-print-directory wheel PROFILE=dev MATURIN="$tools/bin/maturin"
+# Not `dist`, which may hold packages that were built before.
+dist=$work/dist
+mkdir "$dist"
+make --no-print-directory wheel DIST="$dist" PROFILE=dev MATURIN="$tools/bin/maturin"
 native=${CARGO_TARGET_DIR:-target}/debug/karpwarden
 "$native" check --format json --fail-on never examples > "$work/native.json"
 
 # From here on there is no index, and no compiler on the path.
-export PIP_NO_INDEX=1 PIP_FIND_LINKS="$root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_NO_INDEX=1 PIP_FIND_LINKS="$dist" PIP_DISABLE_PIP_VERSION_CHECK=1
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 mkdir "$work/bin"
 for program in "$python" "$(command -v git)"; do ln -s "$program" "$work/bin/"; done
@@ -71,8 +73,8 @@ cd "$root"
 
 if command -v cargo-deb >/dev/null && command -v dpkg-deb >/dev/null; then
   say "the Debian package"
-  make --no-print-directory deb PROFILE=dev
-  dpkg-deb --extract dist/karpwarden_*.deb "$work/deb"
+  make --no-print-directory deb DIST="$dist" PROFILE=dev
+  dpkg-deb --extract "$dist"/karpwarden_*.deb "$work/deb"
   "$work/deb/usr/bin/karpwarden" check --format json --fail-on never examples > "$work/deb.json"
   same "$work/native.json" "$work/deb.json"
   for file in man/man1/karpwarden.1.gz bash-completion/completions/karpwarden fish/vendor_completions.d/karpwarden.fish \
