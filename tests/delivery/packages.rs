@@ -131,12 +131,9 @@ fn a_release_fills_in_the_checksum_of_each_archive() {
     let (folder, is_complete) = filled("fill", &sums);
     assert!(is_complete);
     let mut count = 0;
-    for path in [
-        "homebrew/karpwarden.rb",
-        "scoop/karpwarden.json",
-        "winget/karpwarden.karpwarden.installer.yaml",
-        "krew/karpwarden.yaml",
-    ] {
+    for path in
+        ["homebrew/karpwarden.rb", "scoop/karpwarden.json", "winget/installer.yaml", "krew/karpwarden.yaml"]
+    {
         let text = std::fs::read_to_string(folder.join("out").join(path)).unwrap();
         let mut archive = "";
         for line in text.lines() {
@@ -149,6 +146,15 @@ fn a_release_fills_in_the_checksum_of_each_archive() {
         }
     }
     assert_eq!(count, 4 + 1 + 1 + 5);
+    // The commands in docs/dev/release.md run in this folder.
+    for path in files_in("packaging") {
+        let name = path.trim_start_matches("packaging/");
+        let folder_name = name.split_once('/').map(|(folder_name, _)| folder_name);
+        // The build reads the others, and pre-commit.
+        if folder_name.is_some_and(|name| !["debian", "nix", "pre-commit"].contains(&name)) {
+            assert!(folder.join("out").join(name).is_file(), "{name}");
+        }
+    }
     std::fs::remove_dir_all(&folder).unwrap();
     // A release without one of the archives has no manifests.
     let (folder, is_complete) = filled("fill-missing", &sums.into_iter().skip(1).collect());
@@ -196,15 +202,16 @@ fn scoop_and_winget_install_the_program_in_the_archive() {
     let update = scoop["autoupdate"]["architecture"]["64bit"]["url"].as_str().unwrap();
     assert_eq!(update.replace("$version", home::VERSION), built["url"].as_str().unwrap());
 
-    let manifests = [("", "version"), (".installer", "installer"), (".locale.en-US", "defaultLocale")];
+    let owner = repository_name().split('/').next().unwrap();
+    let manifests = [("version", "version"), ("installer", "installer"), ("locale.en-US", "defaultLocale")];
     for (name, kind) in manifests {
-        let manifest = parsed(&format!("packaging/winget/karpwarden.karpwarden{name}.yaml"));
-        assert_eq!(manifest["PackageIdentifier"], "karpwarden.karpwarden", "{name}");
+        let manifest = parsed(&format!("packaging/winget/{name}.yaml"));
+        assert_eq!(manifest["PackageIdentifier"], format!("{owner}.karpwarden"), "{name}");
         assert_eq!(manifest["PackageVersion"], home::VERSION, "{name}");
         assert_eq!(manifest["ManifestType"], kind, "{name}");
         assert_eq!(manifest["ManifestVersion"], "1.10.0", "{name}");
     }
-    let installer = parsed("packaging/winget/karpwarden.karpwarden.installer.yaml");
+    let installer = parsed("packaging/winget/installer.yaml");
     assert_eq!(installer["NestedInstallerFiles"][0]["RelativeFilePath"], program);
     assert!(installer["Installers"][0]["InstallerSha256"].as_str().is_some_and(|sum| sum.len() == 64));
 }
@@ -367,7 +374,10 @@ fn component_of_gitlab_passes_its_inputs_to_the_command_line() {
     assert!(job["variables"]["RELEASE"].as_str().unwrap().starts_with(home::REPOSITORY));
     let script = job["script"][0].as_str().unwrap();
     let archive = script.lines().find_map(|line| line.trim().strip_prefix("archive=")).unwrap();
-    assert!(archives().contains(archive), "{archive}");
+    for machine in ["x86_64", "aarch64"] {
+        let archive = archive.replace("$machine", machine);
+        assert!(archives().contains(&archive), "{archive}");
+    }
     // A program in place of karpwarden prints its arguments.
     let script = script.replace("$[[ inputs.paths ]]", "a b").replace("$[[ inputs.fail-on ]]", "warning");
     let run = |release| bash(&script, &[("KARPWARDEN", "echo"), ("KARPENTER_VERSION", release)]);

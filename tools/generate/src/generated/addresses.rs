@@ -83,6 +83,15 @@ impl Addresses {
             .to_vec();
         if let Some((owner, name)) = name.split_once('/') {
             spellings.extend([format!("repo_owner: {owner}"), format!("repo_name: {name}")]);
+            // The other repositories of the owner, and the owner as publisher.
+            spellings.extend([
+                format!("{owner}/tap/"),
+                format!("{owner}/homebrew-tap"),
+                format!("{owner}/scoop-bucket"),
+                format!("install {owner}.karpwarden"),
+                format!("PackageIdentifier: {owner}.karpwarden"),
+                format!("\"publisher\": \"{owner}\""),
+            ]);
         }
         spellings
     }
@@ -162,6 +171,15 @@ mod tests {
                 "https://ours.example/tool/rules/a, mail@ours.example",
                 "https://forks.example/tool/rules/a, mail@forks.example",
             ),
+            ("a", "brew install ours/tap/karpwarden\n", "brew install forks/tap/karpwarden\n"),
+            (
+                "a",
+                "repos/ours/homebrew-tap/a, ours/scoop-bucket",
+                "repos/forks/homebrew-tap/a, forks/scoop-bucket",
+            ),
+            ("a", "winget install ours.karpwarden\n", "winget install forks.karpwarden\n"),
+            ("a", "PackageIdentifier: ours.karpwarden\n", "PackageIdentifier: forks.karpwarden\n"),
+            ("a", "  \"publisher\": \"ours\",\n", "  \"publisher\": \"forks\",\n"),
             ("a", "  rev: v1.0.0\n", "  rev: v1.2.0\n"),
             ("a", "karpenter: v1.0.0\n", "karpenter: v1.0.0\n"),
             ("packaging/a", "version: 1.0.0\nother: 21.0.0\n", "version: 1.2.0\nother: 21.0.0\n"),
