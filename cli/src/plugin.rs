@@ -34,6 +34,11 @@ fn is_named_plugin(path: &OsStr) -> bool {
     Path::new(path).file_stem().is_some_and(|name| name == EXECUTABLE)
 }
 
+/// Name of the program, as the user types it.
+pub(crate) fn program() -> &'static str {
+    if is_plugin() { "kubectl karpwarden" } else { "karpwarden" }
+}
+
 /// The declaration of the command line under the name that the user types.
 pub(crate) fn command() -> Command {
     let command = Arguments::command();

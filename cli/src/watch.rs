@@ -34,7 +34,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         return Err(CommandError::Usage("`--watch` needs files: standard input does not change".to_owned()));
     }
     let mut beside = BTreeSet::new();
-    let mut seen = State::of(options, &beside);
+    let mut seen = State::of(options, &beside, &State::default());
     let mut note: Option<String> = None;
     let mut is_first = true;
     loop {
@@ -86,7 +86,7 @@ fn changed(options: &CheckOptions, beside: &BTreeSet<PathBuf>, seen: &State) -> 
     let mut last: Option<State> = None;
     loop {
         let started = Instant::now();
-        let now = State::of(options, beside);
+        let now = State::of(options, beside, seen);
         if now != *seen && last.as_ref() == Some(&now) {
             return now;
         }
@@ -112,8 +112,8 @@ struct State {
 }
 
 impl State {
-    /// The config file, the inputs, and the files of the last check. With an invalid config file the inputs are unknown.
-    fn of(options: &CheckOptions, beside: &BTreeSet<PathBuf>) -> Self {
+    /// The config file, the inputs, and the files of the last check. With an invalid config file the inputs are unknown, so those of `before` stay.
+    fn of(options: &CheckOptions, beside: &BTreeSet<PathBuf>, before: &Self) -> Self {
         let silent = CollectedMessages::default();
         let mut state = Self::default();
         let mut paths: BTreeSet<PathBuf> = config::path(&options.settings, &silent).into_iter().collect();
@@ -123,6 +123,9 @@ impl State {
                 paths.extend(cluster.pinning);
                 state.unread.extend(cluster.unread);
             }
+        } else {
+            paths.extend(before.files.keys().cloned());
+            state.unread.extend(before.unread.iter().cloned());
         }
         paths.extend(options.baseline.as_ref().map(|baseline| baseline.path().to_owned()));
         state.add(&paths);

@@ -17,6 +17,7 @@ use super::error::CommandError;
 use super::form::Color;
 use super::options::SettingsOptions;
 use super::output;
+use super::plugin;
 use super::simulate::{self, SimulateOptions, SimulationFormat};
 use super::status::Status;
 use super::terminal;
@@ -187,7 +188,8 @@ fn write(
             writeln!(out, "  capacity  {}", node.capacity_types.join(", "))?;
             writeln!(
                 out,
-                "  if it waits all the same, `karpwarden collect` and `karpwarden diagnose` show why the node does not come"
+                "  if it waits all the same, `{0} collect` and `{0} diagnose` show why the node does not come",
+                plugin::program()
             )?;
         }
         Placed::Existing => {
@@ -237,7 +239,15 @@ fn write(
         )?;
     }
     for assumption in &answer.assumptions {
-        writeln!(out, "assumed: {}", printable(assumption))?;
+        writeln!(out, "assumed: {}", printable(without_flag(assumption)))?;
     }
     Ok(())
+}
+
+/// An assumption without the flag of `simulate` that replaces it, unless `why` has this flag too.
+fn without_flag(assumption: &str) -> &str {
+    match assumption.rsplit_once(" (`--") {
+        Some((text, flag)) if !flag.starts_with("karpenter-version") => text,
+        _ => assumption,
+    }
 }

@@ -89,10 +89,12 @@ fn checks_again_when_a_file_changes_appears_or_goes() {
 
 #[test]
 fn watches_the_config_file_also_while_it_is_invalid() {
-    let folder = Folder::with(&[("class.yaml", BAD), ("karpwarden.yaml", "exclude: [other/]\n")]);
+    let files = [("class.yaml", BAD), ("docs.md", "# Pools\n"), ("karpwarden.yaml", "exclude: [other/]\n")];
+    let folder = Folder::with(&files);
     let watch = Watch::start(&folder, &["--format", "json"]);
     watch.wait_for_report("\"errors\":1");
     folder.write("karpwarden.yaml", b"excluded: [class.yaml]\n");
+    Watch::wait(&watch.stderr, "note: checking again: `karpwarden.yaml` changed");
     Watch::wait(&watch.stderr, "excluded: unknown key");
     Watch::wait(&watch.stderr, "note: watching ");
     folder.write("karpwarden.yaml", b"rules:\n  instance-profile-is-arn: warn\n");

@@ -54,6 +54,10 @@ fn says_where_a_pending_pod_would_go_and_writes_no_file() {
     let run = why(&folder, &["pod/new", "-n", "shop"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert!(
+        !run.stdout.contains("(`--prices`)") && !run.stdout.contains("(`--no-bind`)"),
+        "flags that `why` lacks: {run:?}"
+    );
+    assert!(
         run.stdout.starts_with("pod/shop/new would get a new node of NodePool default\n  types     m5.large"),
         "{run:?}"
     );
