@@ -1,9 +1,10 @@
 //! Sentences about a plan.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use answers::DateTime;
-use answers::plan::{ControllerChange, PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
+use answers::plan::{ControllerChange, PlanAnswer, PlannedChange, PlannedField, PlannedNode, PlannedPool};
 use drift::{Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use values::duration::Duration;
@@ -320,15 +321,21 @@ fn means_the_same(change: &PlannedChange) -> bool {
 /// The verdict of a plan that replaces nothing.
 fn nothing(answer: &PlanAnswer) -> String {
     let lost = lost(answer).map(|text| format!("; {text}")).unwrap_or_default();
-    let mut acts: Vec<&str> = answer
+    let mut acts: Vec<Cow<'_, str>> = answer
         .changes
         .iter()
         .filter(|change| change.effect == Effect::ActsAtOnce)
-        .flat_map(|change| change.fields.iter().filter(|field| field.effect == Effect::ActsAtOnce))
-        .map(|field| field.path.as_str())
+        .flat_map(|change| {
+            let fields = change.fields.iter().filter(|field| field.effect == Effect::ActsAtOnce);
+            fields.map(|field| acting(change, field))
+        })
         .collect();
     let mut seen = BTreeSet::new();
-    acts.retain(|path| seen.insert(*path));
+    acts.retain(|subject| seen.insert(subject.clone()));
+    let start = match later(answer) {
+        Some(later) => format!("no node drifts, but {later}"),
+        None => "no node is replaced".to_owned(),
+    };
     let is_stopped = |change: &&PlannedChange| {
         change.kind == Kind::NODE_CLASS.name && says_that_none_launch(&change.message)
     };
@@ -349,12 +356,43 @@ fn nothing(answer: &PlanAnswer) -> String {
     } else if answer.controller.is_empty() && answer.changes.iter().all(means_the_same) {
         "the changed objects mean the same".to_owned()
     } else if acts.is_empty() {
-        return format!("no node is replaced{lost}");
+        return format!("{start}{lost}");
     } else {
         let verb = if acts.len() == 1 { "acts" } else { "act" };
+        let acts: Vec<&str> = acts.iter().map(AsRef::as_ref).collect();
         format!("{} {verb} at once", listed(&acts))
     };
-    format!("no node is replaced: {rest}{lost}")
+    format!("{start}: {rest}{lost}")
+}
+
+/// The subject of a change that acts at once: the field, or the NodeOverlay.
+fn acting<'a>(change: &'a PlannedChange, field: &'a PlannedField) -> Cow<'a, str> {
+    if change.kind == Kind::NODE_OVERLAY.name {
+        return Cow::Owned(format!("{} {}", change.kind, change.name));
+    }
+    Cow::Borrowed(&field.path)
+}
+
+/// Other decisions of Karpenter that replace nodes after a change, although none drifts.
+///
+/// Source: website/content/en/docs/concepts/disruption.md of aws/karpenter-provider-aws at v1.14.1.
+fn later(answer: &PlanAnswer) -> Option<&'static str> {
+    let changed = || answer.changes.iter().flat_map(|change| &change.fields);
+    let consolidates = |field: &PlannedField| match field.path.as_str() {
+        "spec.disruption.consolidationPolicy" => field.new != "WhenEmpty",
+        "spec.disruption.consolidateAfter" => field.new != "Never",
+        // Nodes of types that were not allowed before may be cheaper.
+        "spec.template.spec.requirements" => field.effect == Effect::NewNodes,
+        _ => false,
+    };
+    let overlays = |change: &PlannedChange| {
+        change.kind == Kind::NODE_OVERLAY.name && change.effect == Effect::ActsAtOnce
+    };
+    if answer.changes.iter().any(overlays) || changed().any(consolidates) {
+        return Some("consolidation may replace nodes");
+    }
+    let is_budget = |field: &PlannedField| field.path == "spec.disruption.budgets";
+    changed().any(is_budget).then_some("nodes that have drifted already may go")
 }
 
 /// An effect on NodePools: on all their nodes or on some, for certain or on the condition that something lets the nodes go.

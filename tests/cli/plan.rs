@@ -115,7 +115,22 @@ fn the_verdict_says_what_the_strongest_change_does() {
             "[m5.large]",
             "replaces the nodes of 1 NodePool (default) that no longer fit: spec.template.spec.requirements",
         ),
-        ("[m5.large, m5.xlarge]", "[m5.large, m5.xlarge, c5.large]", "no node is replaced"),
+        // Other nodes than the ones that run may be cheaper now.
+        (
+            "[m5.large, m5.xlarge]",
+            "[m5.large, m5.xlarge, c5.large]",
+            "no node drifts, but consolidation may replace nodes",
+        ),
+        (
+            "  limits:",
+            "  disruption: {consolidateAfter: 5m}\n  limits:",
+            "no node drifts, but consolidation may replace nodes: spec.disruption.consolidateAfter acts at once",
+        ),
+        (
+            "  limits:",
+            "  disruption: {consolidateAfter: 0s, budgets: [{nodes: 50%}]}\n  limits:",
+            "no node drifts, but nodes that have drifted already may go: spec.disruption.budgets acts at once",
+        ),
         (
             "al2023@v20250807",
             "al2023@v20250901",
@@ -130,6 +145,15 @@ fn the_verdict_says_what_the_strongest_change_does() {
     ] {
         assert_eq!(verdict(&[(from, to)]), expected, "{from}");
     }
+}
+
+#[test]
+fn a_v_before_the_version_of_bottlerocket_is_no_change() {
+    let [old, new] = ["bottlerocket@1.40.0", "bottlerocket@v1.40.0"];
+    let class = |alias: &str| CLASS.replace("al2023@v20250807", alias);
+    let folder = Folder::with(&[("old.yaml", &class(old)), ("new.yaml", &class(new))]);
+    let answer = json_of(&folder, &["old.yaml", "new.yaml"]);
+    assert_eq!(answer["verdict"], "no node is replaced: the changed objects mean the same");
 }
 
 #[test]
@@ -489,7 +513,7 @@ fn findings_are_at_the_changed_lines() {
     | object | field | change | effect |
     |---|---|---|---|
     | `NodePool/default` | `spec.template.metadata.labels.team` (`new/pool.yaml:7`) | `a` → `b` | replaces every node (NodePoolDrifted) |
-    | `NodePool/default` | `spec.limits` (`new/pool.yaml:13`) | `{"cpu":100}` → `{"cpu":50}` | acts at once, without a replacement |
+    | `NodePool/default` | `spec.limits` (`new/pool.yaml:13`) | `{"cpu":100}` → `{"cpu":50}` | acts at once; no node drifts |
 
 
     <details><summary>Assumed</summary>

@@ -239,7 +239,7 @@ fn an_added_overlay_says_what_it_does() {
         "Karpenter launches and consolidates with the new prices and resources; no node is replaced because of drift"
     );
     let run = plan(("  limits: {cpu: 100}\n", overlay), SAME, &["--format", "markdown"]);
-    let row = "| `NodeOverlay/o` | | removed | acts at once, without a replacement: Karpenter launches";
+    let row = "| `NodeOverlay/o` | | removed | acts at once; no node drifts: Karpenter launches";
     assert!(run.stdout.contains(row), "{run:?}");
 }
 

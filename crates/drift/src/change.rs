@@ -271,6 +271,7 @@ fn effect_between(
         FieldComparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
             // Two versions of a family have different images.
             (Some(one), Some(other)) if one != other => Effect::ReplacesAll,
+            (Some(_), Some(_)) => return None,
             _ => field.effect,
         }),
     }
@@ -359,12 +360,14 @@ fn have_no_common_id(one: Option<Typed<'_>>, other: Option<Typed<'_>>) -> bool {
     ids(one).zip(ids(other)).is_some_and(|(ones, others)| ones.is_disjoint(&others))
 }
 
-/// The alias that pins the version of the image, if the terms are such an alias.
+/// The alias that pins the version of the image, if the terms are such an alias. A version of Bottlerocket may begin with `v`:
+/// pkg/providers/amifamily/bottlerocket.go of aws/karpenter-provider-aws at v1.14.1.
 fn pinned_alias(value: Option<Typed<'_>>) -> Option<String> {
     let terms = items(value);
     let [term] = terms.as_slice() else { return None };
     let alias = term.value.get("alias")?.as_str()?;
-    (!alias.ends_with("@latest")).then(|| alias.to_owned())
+    let plain = alias.strip_prefix("bottlerocket@v").map(|version| format!("bottlerocket@{version}"));
+    (!alias.ends_with("@latest")).then(|| plain.unwrap_or_else(|| alias.to_owned()))
 }
 
 /// Whether two objects are written alike, except for the order of keys.

@@ -235,7 +235,7 @@ impl Effect {
         match self {
             Self::None => "changes nothing",
             Self::NewNodes => "counts for new nodes only",
-            Self::ActsAtOnce => "acts at once, without a replacement",
+            Self::ActsAtOnce => "acts at once; no node drifts",
             Self::Unknown => "may replace nodes",
             Self::ReplacesSome => "replaces the nodes that no longer fit",
             Self::RemovesNodes => "removes the nodes, without a replacement first",

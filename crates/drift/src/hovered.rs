@@ -179,7 +179,7 @@ mod tests {
         };
         assert_eq!(
             markdown(&pool("  limits: {c^pu: 1}\n")),
-            "**A change of `spec.limits` acts at once, without a replacement**\n\nKarpenter launches no node beyond the new limits, and removes none because of them\n"
+            "**A change of `spec.limits` acts at once; no node drifts**\n\nKarpenter launches no node beyond the new limits, and removes none because of them\n"
         );
         assert_eq!(
             markdown(&class("  tags: {a: ^b}\n")),
