@@ -15,7 +15,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn of(process: &Child) -> Self {
-        let (_is_dropped, dropped) = channel();
+        let (is_dropped, dropped) = channel();
         let id = process.id().to_string();
         thread::spawn(move || {
             if dropped.recv_timeout(LIFE) == Err(RecvTimeoutError::Timeout) {
@@ -23,6 +23,6 @@ impl Guard {
                 let _ = Command::new("kill").args(["-KILL", &id]).status();
             }
         });
-        Self { _is_dropped }
+        Self { _is_dropped: is_dropped }
     }
 }

@@ -178,9 +178,9 @@ fn several_node_pools_of_one_resource_of_terraform_are_several() {
     let resource = |team: &str| {
         let body = pool("${each.key}", OWN, "weight: 1")
             .replace("  template:\n", &format!("  template:\n    metadata: {{labels: {{team: {team}}}}}\n"));
-        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let body = body.trim_end().replace('\n', "\n    ");
         format!(
-            "resource \"kubectl_manifest\" \"pool\" {{\n  for_each = toset([\"a\", \"b\"])\n  yaml_body = <<-YAML\n{body}  YAML\n}}\n"
+            "resource \"kubectl_manifest\" \"pool\" {{\n  for_each = toset([\"a\", \"b\"])\n  yaml_body = <<-YAML\n    {body}\n  YAML\n}}\n"
         )
     };
     let changed = verdict(CLASS, ("main.tf", &resource("one"), &resource("two")));

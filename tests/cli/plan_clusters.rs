@@ -180,9 +180,9 @@ fn zones_of_another_region_say_nothing_about_instance_types() {
 
 /// A configuration of Terraform with a NodePool at an address.
 fn configuration(label: &str, further: &str) -> String {
-    let body = POOL.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let body = POOL.trim_end().replace('\n', "\n    ");
     format!(
-        "resource \"kubectl_manifest\" \"{label}\" {{\n  yaml_body = <<-YAML\n{body}  YAML\n}}\n{further}"
+        "resource \"kubectl_manifest\" \"{label}\" {{\n  yaml_body = <<-YAML\n    {body}\n  YAML\n}}\n{further}"
     )
 }
 

@@ -202,7 +202,7 @@ pub(crate) fn elements<'d>(object: Object<'d>, options: &HashOptions) -> Vec<Ele
     }
     if Releases::since(15).contains(options.release) {
         // `KubeletConfiguration.String` in pkg/apis/v1/kubeletconfiguration.go at 1d927085: none and an empty one are alike.
-        let is_empty = |kubelet: &Node<'_>| kubelet.is_null() || kubelet.is_mapping() && kubelet.len() == 0;
+        let is_empty = |kubelet: &Node<'_>| kubelet.is_null() || kubelet.is_mapping() && kubelet.is_empty();
         let kubelet = object.at(&["spec", "kubelet"]).filter(|kubelet| !is_empty(kubelet));
         let text = kubelet.map_or_else(|| "null".to_owned(), json::text);
         elements.push(Element { path: "spec.kubelet", value: ElementValue::Text(text, kubelet) });

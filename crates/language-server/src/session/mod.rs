@@ -36,10 +36,7 @@ pub struct Session<W> {
     client: Client,
     open: OpenDocuments,
     checked: Vec<Arc<Checked>>,
-    /// Whether documents or files have changed since the last check.
-    is_stale: bool,
-    /// Whether documents have been opened since the last check: it does not know their folders.
-    has_opened: bool,
+    unchecked: Unchecked,
     /// The diagnostics that the editor shows because the server has sent them, by the URI of their file.
     published: BTreeMap<String, PublishDiagnosticsParams>,
     /// The diagnostics for which the editor asks, by the URI of their file.
@@ -56,6 +53,17 @@ pub struct Session<W> {
     cancelled: BTreeSet<String>,
     is_shut_down: bool,
     has_ended: bool,
+}
+
+/// What the last check has not seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Unchecked {
+    #[default]
+    Nothing,
+    /// Documents or files have changed.
+    Changes,
+    /// Documents have been opened, whose folders the check does not know. There may be changes too.
+    NewDocuments,
 }
 
 /// Maximum number of times that messages come before the editor answers whether it shows progress.
@@ -89,8 +97,7 @@ impl<W: Workspace> Session<W> {
             client: start.client,
             open: OpenDocuments::default(),
             checked: Vec::new(),
-            is_stale: false,
-            has_opened: false,
+            unchecked: Unchecked::Nothing,
             published: BTreeMap::new(),
             pulled: BTreeMap::new(),
             touched: BTreeSet::new(),
@@ -121,7 +128,7 @@ impl<W: Workspace> Session<W> {
     /// Changes files around the open documents, which are checked again with the next messages.
     pub fn change_workspace(&mut self, change: impl FnOnce(&mut W)) {
         change(&mut self.workspace);
-        self.is_stale = true;
+        self.note_changes();
     }
 
     /// Handles messages that have come together, and checks the documents if any has changed. Returns the messages to send.
@@ -200,10 +207,9 @@ impl<W: Workspace> Session<W> {
 
     /// Checks the documents if anything has changed, and sends the diagnostics that the editor does not show yet.
     fn refresh(&mut self, editor: &mut dyn EditorConnection) {
-        if !std::mem::take(&mut self.is_stale) {
+        if std::mem::take(&mut self.unchecked) == Unchecked::Nothing {
             return;
         }
-        self.has_opened = false;
         let unread = self.workspace.unread(&self.open).filter(|_| self.client.shows_progress);
         let progress = unread.and_then(|folder| self.begin_progress(&folder, editor));
         self.checked = self.workspace.check(&self.open);
@@ -309,8 +315,7 @@ impl<W: Workspace> Session<W> {
         self.published.remove(document.uri.as_str());
         self.touched.insert(document.uri.as_str().to_owned());
         self.open.open(document.uri, document.version, document.text, self.revisions);
-        self.is_stale = true;
-        self.has_opened = true;
+        self.unchecked = Unchecked::NewDocuments;
     }
 
     fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), ProtocolError> {
@@ -323,12 +328,18 @@ impl<W: Workspace> Session<W> {
             return Err(ProtocolError::NotOpen(document.uri.as_str().to_owned()));
         }
         self.touched.insert(document.uri.as_str().to_owned());
-        self.is_stale = true;
+        self.note_changes();
         Ok(())
     }
 
+    fn note_changes(&mut self) {
+        self.unchecked = self.unchecked.max(Unchecked::Changes);
+    }
+
     fn close(&mut self, params: &DidCloseTextDocumentParams) {
-        self.is_stale |= self.open.close(&params.text_document.uri);
+        if self.open.close(&params.text_document.uri) {
+            self.note_changes();
+        }
     }
 
     fn save(&mut self, params: &DidSaveTextDocumentParams) {
@@ -342,7 +353,7 @@ impl<W: Workspace> Session<W> {
     fn reload<'u>(&mut self, changed: impl IntoIterator<Item = &'u Uri>) {
         let paths: Vec<PathBuf> = changed.into_iter().filter_map(path_of).collect();
         self.workspace.reload(&paths);
-        self.is_stale = true;
+        self.note_changes();
     }
 
     fn change_folders(&mut self, params: &DidChangeWorkspaceFoldersParams) {
@@ -350,6 +361,6 @@ impl<W: Workspace> Session<W> {
             folders.iter().filter_map(|folder| path_of(&folder.uri)).collect()
         };
         self.workspace.change_folders(paths(&params.event.added), &paths(&params.event.removed));
-        self.is_stale = true;
+        self.note_changes();
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{EditorConnection, Session};
+use super::{EditorConnection, Session, Unchecked};
 use crate::documents::OpenDocument;
 use crate::error::ProtocolError;
 use crate::messages::{json, read, show_page};
@@ -258,7 +258,7 @@ impl<W: Workspace> Asked<'_, W> {
         answer: impl FnOnce(&Session<W>, &P) -> R,
     ) -> Result<Value, ProtocolError> {
         let params: P = read(self.method, std::mem::take(&mut self.params))?;
-        if self.session.has_opened {
+        if self.session.unchecked == Unchecked::NewDocuments {
             self.session.refresh(self.editor);
         }
         Ok(json(answer(self.session, &params)))
