@@ -279,3 +279,73 @@ fn answers_in_utf_8_and_pulls_diagnostics() {
     assert!(editor.shown.is_empty(), "{:?}", editor.shown);
     assert_eq!(editor.asked, ["window/workDoneProgress/create"]);
 }
+
+#[test]
+fn keeps_the_clusters_of_a_folder_apart_as_check_does() {
+    let prod = POOL.replace("values: [spot]", "values: [on-demand]");
+    let web = WEB.replace(
+        "      volumes:\n        - name: data\n          persistentVolumeClaim: {claimName: data}\n",
+        "",
+    );
+    let files = [
+        ("clusters/dev/pool.yaml", POOL),
+        ("clusters/dev/class.yaml", CLASS),
+        ("clusters/dev/web.yaml", &*web),
+        ("clusters/prod/pool.yaml", &*prod),
+        ("clusters/prod/class.yaml", CLASS),
+        ("clusters/prod/web.yaml", &*web),
+    ];
+    let folder = Folder::with(&files);
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    for (name, text) in files {
+        editor.open(&folder.path(name), text);
+    }
+    let mut lens = |name: &str| {
+        let document = json!({"textDocument": {"uri": uri(&folder.path(name))}});
+        editor.ask("textDocument/codeLens", &document)[0]["command"]["title"].as_str().unwrap().to_owned()
+    };
+    let (pool, web_of_prod) = (lens("clusters/prod/pool.yaml"), lens("clusters/prod/web.yaml"));
+    assert!(pool.contains(" · 1 workload · "), "{pool}");
+    assert!(web_of_prod.starts_with("general, on-demand · "), "{web_of_prod}");
+    let uris = |answer: &Value| -> Vec<String> {
+        let all = answer.as_array().unwrap().iter();
+        all.map(|place| place["uri"].as_str().unwrap().rsplit_once("clusters/").unwrap().1.to_owned())
+            .collect()
+    };
+    let at = place(&prod, "class}");
+    let class = editor.ask_at("textDocument/definition", &folder.path("clusters/prod/pool.yaml"), at);
+    assert_eq!(uris(&class), ["prod/class.yaml"]);
+    let selected = place(&web, "blue");
+    let label = editor.ask_at("textDocument/definition", &folder.path("clusters/dev/web.yaml"), selected);
+    assert_eq!(uris(&label), ["dev/pool.yaml"]);
+}
+
+#[test]
+fn takes_a_patch_for_no_object() {
+    let patch = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: general}\nspec:\n  limits: {cpu: 10}\n";
+    let files = [
+        ("base/kustomization.yaml", "resources: [pool.yaml, class.yaml, web.yaml]\n"),
+        ("base/pool.yaml", POOL),
+        ("base/class.yaml", CLASS),
+        ("base/web.yaml", WEB),
+        ("over/kustomization.yaml", "resources: [../base]\npatches: [{path: pool-patch.yaml}]\n"),
+        ("over/pool-patch.yaml", patch),
+    ];
+    let folder = Folder::with(&files);
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    for (name, text) in [files[1], files[3], files[5]] {
+        editor.open(&folder.path(name), text);
+    }
+    let mut lenses = |name: &str| {
+        let document = json!({"textDocument": {"uri": uri(&folder.path(name))}});
+        editor.ask("textDocument/codeLens", &document)
+    };
+    let pool = lenses("base/pool.yaml");
+    assert!(pool[0]["command"]["title"].as_str().unwrap().contains(" · 1 workload · "), "{pool}");
+    assert_eq!(lenses("over/pool-patch.yaml"), json!([]));
+    let at = place(WEB, "blue");
+    let label = editor.ask_at("textDocument/definition", &folder.path("base/web.yaml"), at);
+    assert_eq!(places(&label), ["pool.yaml:12"]);
+    let symbols = editor.ask("workspace/symbol", &json!({"query": "NodePool general"}));
+    assert_eq!(symbols.as_array().unwrap().len(), 1, "{symbols}");
+}

@@ -35,6 +35,10 @@ impl FolderView for Folder {
         from_path(&absolute(member.input.path()?).ok()?)
     }
 
+    fn environments(&self) -> Vec<&str> {
+        self.checked.as_ref().map_or_else(Vec::new, |checked| checked.environments())
+    }
+
     fn release_for(&self, file: Option<&File>) -> Release {
         let Some(contents) = &self.contents else { return Release::NEWEST };
         let name = file.map_or("", |file| file.source.name());

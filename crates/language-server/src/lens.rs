@@ -15,7 +15,7 @@ use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::pool_index::PoolIndex;
 use scheduling::simulation::{Placement, Simulation};
 
-use crate::folder::objects;
+use crate::folder::{is_patch, objects, related};
 use crate::lines::LinedText;
 use crate::navigation::{in_file, objects_in};
 use crate::pool_types::{PoolSurroundings, price};
@@ -32,10 +32,15 @@ const CAPACITY_TYPES: [&str; 3] = ["reserved", "spot", "on-demand"];
 
 /// The lines of a document.
 pub(crate) fn lenses(folder: &dyn FolderView, file: &File, text: &LinedText) -> Vec<CodeLens> {
-    let all = objects(folder);
+    let all = objects(folder, Some(file));
     let own: Vec<Object<'_>> =
         objects_in(file).filter(|object| in_file(object.name_node(), file).is_some()).collect();
-    let mut titles = of_pools(folder, &all, &own);
+    // A patch changes an object that has its own line.
+    if is_patch(file) {
+        return Vec::new();
+    }
+    let users: Vec<Object<'_>> = related(folder, file).into_iter().flat_map(objects_in).collect();
+    let mut titles = of_pools(folder, &all, &users, &own);
     titles.extend(of_workloads(folder, &all, &own));
     let lens = |(object, title): (Object<'_>, String)| CodeLens {
         range: text.range(object.name_node().span()),
@@ -47,16 +52,17 @@ pub(crate) fn lenses(folder: &dyn FolderView, file: &File, text: &LinedText) -> 
     lenses
 }
 
-/// `412 instance types · 3 workloads · from $0.02/h`.
+/// `412 instance types · 3 workloads · from about $0.02/h`. `users` are the objects that may have pods for these NodePools.
 fn of_pools<'d>(
     folder: &dyn FolderView,
     all: &[Object<'d>],
+    users: &[Object<'d>],
     own: &[Object<'d>],
 ) -> Vec<(Object<'d>, String)> {
     let pools = all.iter().copied().filter(|object| object.is(Kind::NODE_POOL));
     let index = PoolIndex::of(pools);
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-    for object in all.iter().filter(|object| is_workload(**object)) {
+    for object in users.iter().filter(|object| is_workload(**object)) {
         let Some(pod) = Pod::of(*object).filter(|pod| !is_meant_for_other_nodes(*pod)) else { continue };
         let selected = selected_pools(pod, &index).unwrap_or_default();
         let names: BTreeSet<&str> =
@@ -150,7 +156,7 @@ pub(crate) fn hints(folder: &dyn FolderView, file: &File, text: &LinedText, rang
     if pools.is_empty() {
         return Vec::new();
     }
-    let surroundings = PoolSurroundings::of(folder, &objects(folder));
+    let surroundings = PoolSurroundings::of(folder, &objects(folder, Some(file)));
     let hints = pools.into_iter().filter_map(|pool| {
         let types = surroundings.types(pool)?;
         let counted = types.requirements.iter().filter_map(|one| Some((one.item.key_node()?, one.types?)));

@@ -7,6 +7,7 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::documents::{OpenDocument, OpenDocuments};
+use crate::folder::{is_patch, related};
 use crate::lines::{Lines, PositionUnit};
 use crate::links::{Link, LinkTarget, declarations, references};
 use crate::workspace::FolderView;
@@ -25,8 +26,8 @@ pub(crate) struct Navigator<'n> {
 impl Navigator<'_> {
     /// The places of what the name at a position of a document means.
     pub(crate) fn definition(self, document: &OpenDocument, position: Position) -> Vec<Location> {
-        let Some((_, target)) = self.named_at(document, position) else { return Vec::new() };
-        self.places(|object| declarations(object), target)
+        let Some((file, target)) = self.named_at(document, position) else { return Vec::new() };
+        self.declared(file, target)
     }
 
     /// The places that use the name at a position of a document, and the places that define it if the editor asks for them.
@@ -36,31 +37,38 @@ impl Navigator<'_> {
         position: Position,
         with_declarations: bool,
     ) -> Vec<Location> {
-        let Some((_, target)) = self.named_at(document, position) else { return Vec::new() };
-        let mut places = self.places(|object| references(object), target);
+        let Some((file, target)) = self.named_at(document, position) else { return Vec::new() };
+        let mut places = self.places(related(self.folder, file), |object| references(object), target);
         if with_declarations {
-            places.extend(self.places(|object| declarations(object), target));
+            places.extend(self.declared(file, target));
         }
         places
     }
 
-    /// The name at a position of a document: of the innermost node there.
-    fn named_at(&self, document: &OpenDocument, position: Position) -> Option<(Span, LinkTarget<'_>)> {
+    /// The places that define a target, as a file sees it. A patch defines nothing.
+    fn declared(&self, file: &File, target: LinkTarget<'_>) -> Vec<Location> {
+        let files = related(self.folder, file).into_iter().filter(|file| !is_patch(file));
+        self.places(files.collect(), |object| declarations(object), target)
+    }
+
+    /// The name at a position of a document, of the innermost node there, and its file.
+    fn named_at(&self, document: &OpenDocument, position: Position) -> Option<(&File, LinkTarget<'_>)> {
         let file = self.folder.file_of(document)?;
         let byte = document.lined(self.unit).byte(position);
         let links = objects_in(file).flat_map(|object| [references(object), declarations(object)].concat());
         let there = links.filter_map(|link| Some((span_at(link.node, file, byte)?, link.target)));
-        there.min_by_key(|(span, _)| span.len())
+        there.min_by_key(|(span, _)| span.len()).map(|(_, target)| (file, target))
     }
 
-    /// The places of the links to a target.
+    /// The places of the links to a target in files.
     fn places<'f>(
         &'f self,
+        files: Vec<&'f File>,
         links: impl Fn(Object<'f>) -> Vec<Link<'f>>,
         target: LinkTarget<'_>,
     ) -> Vec<Location> {
         let mut places = Vec::new();
-        for file in self.folder.files().iter().filter(|file| file.is_input()) {
+        for file in files {
             let own = objects_in(file).flat_map(&links).filter(|link| link.target == target);
             let spans: Vec<Span> =
                 own.filter_map(|link| in_file(link.node, file).map(|()| link.node.span())).collect();

@@ -4,6 +4,7 @@ use lsp_types::{DocumentSymbol, FoldingRange, FoldingRangeKind, OneOf, Range, Sy
 use manifest::is_terraform;
 use manifest::source::Span;
 
+use crate::folder::is_patch;
 use crate::lines::LinedText;
 use crate::navigation::{Navigator, in_file, objects_in};
 use crate::outline::{EntryId, Outline};
@@ -107,7 +108,7 @@ pub(crate) fn of_folders(folders: &[Navigator<'_>], query: &str) -> Vec<Workspac
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let mut symbols = Vec::new();
     for folder in folders {
-        for file in folder.folder.files().iter().filter(|file| file.is_input()) {
+        for file in folder.folder.files().iter().filter(|file| file.is_input() && !is_patch(file)) {
             let is_meant = |name: &str| words.iter().all(|word| name.to_lowercase().contains(word));
             let named =
                 objects_in(file).filter(|object| !object.kind().is_empty() && !object.name().is_empty());

@@ -32,6 +32,8 @@ pub(crate) static REGISTRY: Registry = Registry {
 pub(crate) struct TextFolder {
     files: Vec<File>,
     release: Release,
+    /// The folders that look like separate clusters.
+    pub(crate) environments: Vec<&'static str>,
     /// The number of times that the settings for simulations were asked.
     pub(crate) simulations: Cell<usize>,
 }
@@ -39,7 +41,13 @@ pub(crate) struct TextFolder {
 impl TextFolder {
     pub(crate) fn of(files: &[(&str, &str)], release: Release) -> Self {
         let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
-        Self { files, release, simulations: Cell::new(0) }
+        Self { files, release, environments: Vec::new(), simulations: Cell::new(0) }
+    }
+}
+
+impl TextFolder {
+    pub(crate) fn file_named(&self, name: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.source.name() == name)
     }
 }
 
@@ -58,6 +66,10 @@ impl FolderView for TextFolder {
 
     fn uri_of(&self, file: &File) -> Option<Uri> {
         from_path(&std::path::Path::new("/folder").join(file.source.name()))
+    }
+
+    fn environments(&self) -> Vec<&str> {
+        self.environments.clone()
     }
 
     fn release_for(&self, _: Option<&File>) -> Release {

@@ -66,6 +66,9 @@ pub trait FolderView {
     /// The address of a file; `None` for a file that an editor cannot open.
     fn uri_of(&self, file: &File) -> Option<Uri>;
 
+    /// The folders that look like separate clusters, such as `dev` and `prod`, as of the last check. Their names are starts of names of files.
+    fn environments(&self) -> Vec<&str>;
+
     /// The release of Karpenter in the cluster, for a file. Of a range it is the last one.
     fn release_for(&self, file: Option<&File>) -> Release;
 
@@ -82,6 +85,13 @@ pub struct Checked {
     pub files: BTreeMap<String, CheckedFile>,
     /// Errors in the config file. With any, nothing is checked.
     pub config_problems: Vec<ConfigProblem>,
+}
+
+impl Checked {
+    /// The folders that look like separate clusters.
+    pub fn environments(&self) -> Vec<&str> {
+        self.report.environments.iter().flat_map(|group| &group.folders).map(String::as_str).collect()
+    }
 }
 
 /// The names of the files that a report names.

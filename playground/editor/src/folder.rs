@@ -323,6 +323,10 @@ impl FolderView for SentFolder {
         self.uri_of_name(file.source.name())
     }
 
+    fn environments(&self) -> Vec<&str> {
+        self.checked.as_ref().map_or_else(Vec::new, |checked| checked.environments())
+    }
+
     fn release_for(&self, file: Option<&File>) -> Release {
         let name = file.map_or("", |file| file.source.name());
         let report = self.checked.as_ref().map(|checked| &checked.report);

@@ -454,6 +454,10 @@ impl FolderView for OpenOnly {
         file.source.name().parse().ok()
     }
 
+    fn environments(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     fn release_for(&self, _: Option<&File>) -> Release {
         Release::NEWEST
     }

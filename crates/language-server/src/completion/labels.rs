@@ -14,8 +14,6 @@ use scheduling::simulation::SimulationSettings;
 
 use super::suggestion::{Suggestion, SuggestionKind};
 use super::{Question, names as in_folder};
-use crate::folder::objects;
-use crate::workspace::FolderView;
 
 /// Labels whose values are the names of objects or instances.
 const REGION: &str = "topology.kubernetes.io/region";
@@ -37,7 +35,7 @@ pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -
         Some(field) => is_usable(field, key, release),
         None => well_known(key).contains(release),
     };
-    let of_folder = FolderLabels::new(question.folder);
+    let of_folder = FolderLabels::new(question);
     let known = all_well_known().filter(is_allowed).map(|key| {
         let values = of_folder.values(key);
         let shown: Vec<_> = values.iter().take(SHOWN).map(|value| format!("`{}`", value.text)).collect();
@@ -60,24 +58,24 @@ pub(super) fn keys(question: Question<'_>, table: Option<&'static KindSchema>) -
 
 /// The values of a label.
 pub(super) fn values(question: Question<'_>, key: &str) -> Vec<Suggestion> {
-    FolderLabels::new(question.folder).values(labels::normalised(key))
+    FolderLabels::new(question).values(labels::normalised(key))
 }
 
 /// The labels that a folder shows. What the files say is computed once, when a label first needs it.
 struct FolderLabels<'f> {
-    folder: Option<&'f dyn FolderView>,
+    question: Question<'f>,
     objects: OnceCell<Vec<Object<'f>>>,
     settings: OnceCell<Option<SimulationSettings>>,
     custom: OnceCell<BTreeMap<String, Vec<String>>>,
 }
 
 impl<'f> FolderLabels<'f> {
-    fn new(folder: Option<&'f dyn FolderView>) -> Self {
-        Self { folder, objects: OnceCell::new(), settings: OnceCell::new(), custom: OnceCell::new() }
+    fn new(question: Question<'f>) -> Self {
+        Self { question, objects: OnceCell::new(), settings: OnceCell::new(), custom: OnceCell::new() }
     }
 
     fn objects(&self) -> &[Object<'f>] {
-        self.objects.get_or_init(|| self.folder.map(objects).unwrap_or_default())
+        self.objects.get_or_init(|| self.question.objects())
     }
 
     fn values(&self, key: &str) -> Vec<Suggestion> {
@@ -100,7 +98,7 @@ impl<'f> FolderLabels<'f> {
 
     /// The zones, their IDs or the region of the folder.
     fn places(&self, key: &str) -> Vec<Suggestion> {
-        let computed = || self.folder.map(|folder| folder.simulation_settings(self.objects()));
+        let computed = || self.question.folder.map(|folder| folder.simulation_settings(self.objects()));
         let Some(settings) = self.settings.get_or_init(computed) else { return Vec::new() };
         let zones = || settings.zones.iter();
         let values: Vec<String> = match key {

@@ -22,9 +22,12 @@ use std::path::Path;
 
 use karpenter::release::Release;
 use lsp_types::CompletionList;
+use manifest::File;
+use objects::object::Object;
 use rule::registry::Registry;
 use rule::settings::CONFIG_FILE;
 
+use crate::folder::objects;
 use crate::lines::LinedText;
 use crate::outline::{EntryStep, Outline, OutlinePlace, Spot};
 use crate::workspace::FolderView;
@@ -45,8 +48,17 @@ pub(crate) struct Question<'q> {
     pub(crate) name: &'q str,
     /// The folder of the document.
     pub(crate) folder: Option<&'q dyn FolderView>,
+    /// The file of the document in its folder, as of the last check.
+    pub(crate) file: Option<&'q File>,
     pub(crate) release: Release,
     pub(crate) registry: &'static Registry,
+}
+
+impl<'q> Question<'q> {
+    /// The objects beside the document.
+    fn objects(self) -> Vec<Object<'q>> {
+        self.folder.map(|folder| objects(folder, self.file)).unwrap_or_default()
+    }
 }
 
 /// Language of a document: what it may have as keys and as values.

@@ -10,7 +10,6 @@ use karpenter::instance_types::EXTENDED_RESOURCES;
 use super::slots::{SlotPart, WordSource, source_at};
 use super::suggestion::{Suggestion, SuggestionKind, ValueShape};
 use super::{Question, labels, names};
-use crate::folder::objects;
 use crate::outline::{EntryStep, ObjectOutline, OutlinePlace};
 use crate::schema::{self, spelled, table_of};
 
@@ -218,7 +217,7 @@ impl ObjectWords<'_> {
         let Some(source) = source_at(part, self.object.kind, path) else { return Vec::new() };
         let question = self.question;
         let beside = |steps: usize| self.scalar_beside(path, steps, "key");
-        let in_folder = || question.folder.map(objects).unwrap_or_default();
+        let in_folder = || question.objects();
         let suggestions = match source {
             WordSource::Words(words) => Suggestion::texts(words.iter().copied()),
             WordSource::NodeLabels => labels::keys(question, table_of(self.object)),

@@ -64,7 +64,15 @@ fn complete_with(folder: &TextFolder, name: &str, marked: &str) -> Completed {
     let byte = marked.find('^').unwrap();
     let text = marked.replacen('^', "", 1);
     let lined = LinedText::of(&text, PositionUnit::Utf16);
-    let question = Question { text: &lined, byte, name, folder: Some(folder), release, registry: &REGISTRY };
+    let question = Question {
+        text: &lined,
+        byte,
+        name,
+        folder: Some(folder),
+        file: folder.file_named(name),
+        release,
+        registry: &REGISTRY,
+    };
     Completed { list: at(question), text }
 }
 
@@ -374,4 +382,16 @@ fn asks_the_folder_once_for_all_labels() {
     let pod = "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    ^\n";
     assert!(complete_with(&folder, "a.yaml", pod).labels().len() > 10);
     assert_eq!(folder.simulations.get(), 1);
+}
+
+#[test]
+fn offers_the_names_of_the_own_environment() {
+    let other = CLASS.replace("default", "other");
+    let files = [("a/dev/class.yaml", CLASS), ("a/prod/class.yaml", &*other), ("a/prod/new.yaml", "")];
+    let mut folder = TextFolder::of(&files, Release::NEWEST);
+    let reference = pool("  template:\n    spec:\n      nodeClassRef:\n        name: ^\n");
+    let names = |folder: &TextFolder| complete_with(folder, "a/prod/new.yaml", &reference).labels().join(" ");
+    assert_eq!(names(&folder), "default other");
+    folder.environments = vec!["a/dev", "a/prod"];
+    assert_eq!(names(&folder), "other");
 }

@@ -21,7 +21,7 @@ pub(super) fn counted(
     let is_list = path == REQUIREMENTS.map(EntryStep::Key);
     let pool = NodePool::of(object).filter(|_| index.is_some() || is_list)?;
     let folder = question.folder?;
-    let surroundings = PoolSurroundings::of(folder, &objects(folder));
+    let surroundings = PoolSurroundings::of(folder, &objects(folder, folder.file_of(question.document)));
     let counts = surroundings.types(pool)?;
     let together = match counts.cheapest.first() {
         Some((name, cheapest)) => {

@@ -179,6 +179,7 @@ impl<W: Workspace> Session<W> {
             text: &text,
             name: &document.name(),
             folder,
+            file: folder.and_then(|folder| folder.file_of(document)),
             release,
             registry: self.workspace.registry(),
         })
