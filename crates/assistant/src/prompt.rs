@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use karpenter::api::{FieldSchema, KIND_SCHEMAS, Limit, Schema, SchemaType};
+use karpenter::api::{FieldSchema, KIND_SCHEMAS, Limit, OWN_KUBELET_FIELD, Schema, SchemaType, content};
 use karpenter::known_values::{KnownValues, of_label};
 use karpenter::labels::{CAPACITY_TYPE, LabelField, all_well_known, is_usable};
 use karpenter::release::{NearestRelease, Release};
@@ -189,7 +189,8 @@ fn write_nodepool(workload: &str, release: Release, remark: Option<&str>, choice
     }
     let _ = writeln!(text, "\nWell-known labels for requirements in {release}:\n");
     for label in all_well_known().filter(|label| is_usable(LabelField::PoolRequirement, label, release)) {
-        let values = of_label(label).map(|known| format!(": {}", known.listed())).unwrap_or_default();
+        let values =
+            of_label(label).map(|known| format!(": {}", known.listed_in(release))).unwrap_or_default();
         let _ = writeln!(text, "- `{label}`{values}");
     }
     text
@@ -197,21 +198,22 @@ fn write_nodepool(workload: &str, release: Release, remark: Option<&str>, choice
 
 /// Writes a line for a field and for each field in it.
 fn describe(field: &'static FieldSchema, holder: &str, release: Release, text: &mut String) {
-    if !field.releases.contains(release) {
+    if !field.releases.contains(release) || field.name == OWN_KUBELET_FIELD {
         return;
     }
+    let schema = content(field);
     let path = if holder.is_empty() { field.name.to_owned() } else { format!("{holder}.{}", field.name) };
-    let _ = write!(text, "- `{path}`: {}", field.schema.shape.name());
+    let _ = write!(text, "- `{path}`: {}", schema.shape.name());
     if field.required {
         text.push_str(", required");
     }
-    describe_limits(innermost(&field.schema), release, text);
+    describe_limits(innermost(schema), release, text);
     let default = field.default.filter(|(_, releases)| releases.contains(release));
     if let Some((value, _)) = default.filter(|(value, _)| value.is_scalar()) {
         let _ = write!(text, ", default `{value}`");
     }
     text.push('\n');
-    describe_inside(&field.schema, &path, release, text);
+    describe_inside(schema, &path, release, text);
 }
 
 /// The schema of the items of a list, of the items in them, and so on.
@@ -265,6 +267,11 @@ mod tests {
             "{new}"
         );
         assert!(new.len() < 24 << 10, "{}", new.len());
+        assert!(new.contains("- `spec.kubelet.maxPods`: ") && !new.contains("topologyManagerPolicy"));
+        let newest = text(&[("workload", "web"), ("release", "1.15")]).unwrap();
+        assert!(newest.contains("- `spec.kubelet.topologyManagerPolicy`: a string\n"), "of the controller");
+        assert!(!newest.contains("registerWithTaints"), "Karpenter sets it");
+        assert!(old.contains("- `karpenter.sh/capacity-type`: `spot`, `on-demand`\n"));
     }
 
     #[test]

@@ -3,6 +3,10 @@
 use values::placeholder::has_placeholder;
 
 use crate::labels;
+use crate::release::{Release, Releases};
+
+/// A capacity type that some releases lack, and the releases that have it.
+const RESERVED: (&str, Releases) = ("reserved", Releases::since(3));
 
 /// The values of a label with a closed set of values.
 #[derive(Clone, Copy, Debug)]
@@ -79,11 +83,23 @@ pub fn of_label(label: &str) -> Option<&'static KnownValues> {
 }
 
 impl KnownValues {
+    /// The values that a release has.
+    pub fn values_in(&self, release: Release) -> impl Iterator<Item = &'static str> {
+        let (reserved, releases) = RESERVED;
+        self.values.iter().copied().filter(move |value| *value != reserved || releases.contains(release))
+    }
+
     /// The value that a spelling means.
     pub fn meant(&self, written: &str) -> Option<&'static str> {
         let lower = written.trim().to_ascii_lowercase();
         let same = self.values.iter().find(|value| **value == lower).copied();
         same.or_else(|| self.aliases.iter().find(|(alias, _)| *alias == lower).map(|(_, value)| *value))
+    }
+
+    /// The values that a release has in back-ticks, for messages.
+    pub fn listed_in(&self, release: Release) -> String {
+        let quoted: Vec<_> = self.values_in(release).map(|value| format!("`{value}`")).collect();
+        quoted.join(", ")
     }
 
     /// The values in back-ticks, for messages.

@@ -1,7 +1,7 @@
 //! The API tables along the path of an entry.
 
-use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, METADATA, Schema, SchemaType};
-use karpenter::release::Release;
+use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, METADATA, Schema, SchemaType, content};
+use karpenter::release::{Release, ReleaseSet};
 
 use crate::outline::{EntryStep, ObjectOutline};
 
@@ -12,6 +12,21 @@ pub(crate) struct SchemaPlace {
     pub(crate) schema: &'static Schema,
     /// The field, unless the place is an item of a list or a value of a map.
     pub(crate) field: Option<&'static FieldSchema>,
+    /// The fields of the object that has the field.
+    beside: &'static [FieldSchema],
+}
+
+impl SchemaPlace {
+    fn of(field: &'static FieldSchema, beside: &'static [FieldSchema]) -> Self {
+        Self { schema: content(field), field: Some(field), beside }
+    }
+
+    /// The releases that have the field, also those with another schema.
+    pub(crate) fn releases(&self) -> ReleaseSet {
+        let name = self.field.map(|field| field.name);
+        let named = self.beside.iter().filter(|field| Some(field.name) == name);
+        named.fold(ReleaseSet::none(), |all, field| all.or(field.releases))
+    }
 }
 
 /// The table of the kind of an object, if the version has one.
@@ -32,11 +47,11 @@ pub(crate) fn at(
         EntryStep::Key("metadata") => {
             let (EntryStep::Key(name), rest) = rest.split_first()? else { return None };
             let field = METADATA.iter().find(|field| field.name == *name)?;
-            return below(SchemaPlace { schema: &field.schema, field: Some(field) }, rest, release);
+            return below(SchemaPlace::of(field, METADATA), rest, release);
         }
         _ => return None,
     };
-    below(SchemaPlace { schema: &top.schema, field: Some(top) }, rest, release)
+    below(SchemaPlace::of(top, std::slice::from_ref(top)), rest, release)
 }
 
 fn below(start: SchemaPlace, path: &[EntryStep<'_>], release: Release) -> Option<SchemaPlace> {
@@ -45,10 +60,10 @@ fn below(start: SchemaPlace, path: &[EntryStep<'_>], release: Release) -> Option
             let mut named = fields.iter().filter(|field| field.name == *name);
             let own = named.clone().find(|field| field.releases.contains(release));
             let field = own.or_else(|| named.next())?;
-            Some(SchemaPlace { schema: &field.schema, field: Some(field) })
+            Some(SchemaPlace::of(field, fields))
         }
         (SchemaType::Map(schema), EntryStep::Key(_)) | (SchemaType::List(schema), EntryStep::Item(_)) => {
-            Some(SchemaPlace { schema, field: None })
+            Some(SchemaPlace { schema, field: None, beside: &[] })
         }
         _ => None,
     })
@@ -107,7 +122,7 @@ mod tests {
         let table = table_of(object).unwrap();
         let in_release = |release| at(table, &path, Release::parse(release).unwrap());
         assert!(in_release("1.14").unwrap().field.is_some());
-        assert!(in_release("1.15").unwrap().field.is_none(), "a value of a map without a schema");
+        assert!(in_release("1.15").unwrap().field.is_some(), "the schema of the controller");
         let later = [EntryStep::Key("spec"), EntryStep::Key("ipPrefixCount")];
         assert!(at(table, &later, Release::parse("1.0").unwrap()).is_some());
         assert!(at(table, &[EntryStep::Key("status")], Release::NEWEST).is_none());

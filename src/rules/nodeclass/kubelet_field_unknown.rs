@@ -1,4 +1,5 @@
 use crate::rules::absent_fields::AbsentFields;
+use karpenter::api::OWN_KUBELET_FIELD;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
@@ -91,8 +92,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             findings.push(unknown(node, absent.around(node, fields.iter().map(|field| field.name))));
         }
     }
-    if let Some(taints) = kubelet.node().get("registerWithTaints") {
-        let message = format!("Karpenter sets `registerWithTaints` itself; {EFFECT}");
+    if let Some(taints) = kubelet.node().get(OWN_KUBELET_FIELD) {
+        let message = format!("Karpenter sets `{OWN_KUBELET_FIELD}` itself; {EFFECT}");
         let help = "write `spec.template.spec.taints` of the NodePool";
         findings
             .push(Finding::new(&RULE, Place::key(taints), message).releases(Releases::since(15)).help(help));

@@ -32,6 +32,16 @@ pub const BOOTSTRAP_FIELDS: [&str; 12] = [
     "cpuCFSQuota",
 ];
 
+/// The field that Karpenter sets itself, and refuses in an EC2NodeClass: `karpenterOwnedFields` of the same file.
+pub const OWN_KUBELET_FIELD: &str = "registerWithTaints";
+
+/// The schema of the content of a field. `spec.kubelet`, whose content the API server does not validate since 1.15, has the schema that the
+/// controller applies.
+pub fn content(field: &'static FieldSchema) -> &'static Schema {
+    let is_open = matches!(field.schema.shape, SchemaType::Map(Schema { shape: SchemaType::Any, .. }));
+    if field.name == "kubelet" && is_open { &KUBELET_CONFIGURATION } else { &field.schema }
+}
+
 /// Whether the kubelet's configuration has a field.
 pub fn is_kubelet_field(name: &str) -> bool {
     FIELDS.iter().any(|field| field.name == name)

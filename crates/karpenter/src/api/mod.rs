@@ -22,7 +22,9 @@ mod schema;
 pub mod served;
 pub mod stored;
 
-pub use kubelet_configuration::{BOOTSTRAP_FIELDS, KUBELET_CONFIGURATION, is_kubelet_field};
+pub use kubelet_configuration::{
+    BOOTSTRAP_FIELDS, KUBELET_CONFIGURATION, OWN_KUBELET_FIELD, content, is_kubelet_field,
+};
 pub use metadata::METADATA;
 pub use relations::kubelet::{RESERVABLE, SIGNALS};
 pub use relations::selector_terms::ALIAS_FAMILIES;

@@ -84,6 +84,11 @@ impl ReleaseSet {
         others.any(|other| self.0.iter().any(|one| !one.and(*other).is_empty()))
     }
 
+    /// Whether every known release is in the set.
+    pub fn is_everywhere(&self) -> bool {
+        Release::all().all(|release| self.contains(release))
+    }
+
     /// Whether the release is in the set.
     pub fn contains(&self, release: Release) -> bool {
         self.0.iter().any(|interval| interval.contains(release))

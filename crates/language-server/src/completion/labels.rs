@@ -80,7 +80,7 @@ impl<'f> FolderLabels<'f> {
 
     fn values(&self, key: &str) -> Vec<Suggestion> {
         if let Some(known) = known_values::of_label(key) {
-            return Suggestion::texts(known.values.iter().copied());
+            return Suggestion::texts(known.values_in(self.question.release));
         }
         if key == INSTANCE_TYPE {
             return instance_types();

@@ -4,7 +4,7 @@ use karpenter::api::meaning::meaning;
 use karpenter::api::pattern::{DURATION_OR_NEVER, LOOSE_DURATION};
 use karpenter::api::served::SERVED_KINDS;
 use karpenter::api::stored::DefaultValue;
-use karpenter::api::{ALIAS_FAMILIES, FieldSchema, Limit, Schema, SchemaType};
+use karpenter::api::{ALIAS_FAMILIES, FieldSchema, Limit, OWN_KUBELET_FIELD, Schema, SchemaType, content};
 use karpenter::instance_types::EXTENDED_RESOURCES;
 
 use super::slots::{SlotPart, WordSource, source_at};
@@ -80,7 +80,9 @@ impl ObjectWords<'_> {
         let place = self.schema_at(path);
         let release = self.question.release;
         if let Some(SchemaType::Object(fields)) = place.map(|place| place.shape) {
-            let own = fields.iter().filter(|field| field.releases.contains(release));
+            let is_offered =
+                |field: &&FieldSchema| field.releases.contains(release) && field.name != OWN_KUBELET_FIELD;
+            let own = fields.iter().filter(is_offered);
             let path = spelled(path);
             return own.map(|field| self.field(field, &path)).collect();
         }
@@ -128,7 +130,8 @@ impl ObjectWords<'_> {
     /// A field of the object at a path.
     fn field(&self, field: &'static FieldSchema, holder: &str) -> Suggestion {
         let release = self.question.release;
-        let shape = match field.schema.shape {
+        let schema = content(field);
+        let shape = match schema.shape {
             SchemaType::Object(_) | SchemaType::Map(_) => ValueShape::Object,
             SchemaType::List(Schema { shape: SchemaType::Object(_), .. }) => ValueShape::ObjectList,
             SchemaType::List(_) => ValueShape::List,
@@ -138,11 +141,8 @@ impl ObjectWords<'_> {
         let default = field.default.filter(|(_, releases)| releases.contains(release));
         let default = default.filter(|(value, _)| value.is_scalar());
         let default = default.map(|(value, _)| format!(", default `{value}`"));
-        let detail = format!(
-            "{}{required}{}",
-            field.schema.shape.name().replace('`', ""),
-            default.unwrap_or_default()
-        );
+        let detail =
+            format!("{}{required}{}", schema.shape.name().replace('`', ""), default.unwrap_or_default());
         Suggestion::key(field.name, shape)
             .detail(detail.replace('`', ""))
             .documented(meaning(&format!("{holder}.{}", field.name)).unwrap_or_default())

@@ -385,6 +385,24 @@ fn asks_the_folder_once_for_all_labels() {
 }
 
 #[test]
+fn offers_the_fields_of_the_kubelet_in_every_release() {
+    for (release, expected) in [("1.14", false), ("1.15", true)] {
+        let kubelet = complete_in("a.yaml", &class("  kubelet:\n    ^\n"), release);
+        let labels = kubelet.labels();
+        assert!(labels.contains(&"maxPods") && !labels.contains(&"registerWithTaints"), "{labels:?}");
+        assert_eq!(labels.contains(&"topologyManagerPolicy"), expected, "{release}");
+    }
+}
+
+#[test]
+fn offers_the_capacity_types_of_the_release() {
+    let requirement = "  template:\n    spec:\n      requirements:\n        - {key: karpenter.sh/capacity-type, operator: In, values: [^]}\n";
+    let values = |release| complete_in("a.yaml", &pool(requirement), release).labels().join(" ");
+    assert_eq!(values("1.2"), "spot on-demand");
+    assert_eq!(values("1.3"), "spot on-demand reserved");
+}
+
+#[test]
 fn offers_the_names_of_the_own_environment() {
     let other = CLASS.replace("default", "other");
     let files = [("a/dev/class.yaml", CLASS), ("a/prod/class.yaml", &*other), ("a/prod/new.yaml", "")];

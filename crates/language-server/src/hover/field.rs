@@ -16,10 +16,11 @@ pub(super) fn described(path: &[EntryStep<'_>], place: SchemaPlace, release: Rel
     if let Some(field) = place.field {
         let default = field.default.filter(|(_, releases)| releases.contains(release));
         lines.extend(default.map(|(value, _)| format!("- default: `{value}`")));
-        if !field.releases.is_everywhere() {
+        let releases = place.releases();
+        if !releases.is_everywhere() {
             let lacking =
-                if field.releases.contains(release) { String::new() } else { format!(", not in {release}") };
-            lines.push(format!("- {}{lacking}", field.releases));
+                if releases.contains(release) { String::new() } else { format!(", not in {release}") };
+            lines.push(format!("- {releases}{lacking}"));
         }
     }
     let own = place.schema.constraints.iter().filter(|one| one.releases.contains(release));
@@ -52,6 +53,17 @@ mod tests {
         assert!(policy.contains("`WhenEmptyOrUnderutilized`, `Balanced` (since 1.14)"), "{policy}");
         let budgets = described_in("1.14", &["spec", "disruption", "budgets"]);
         assert!(budgets.contains("- default: `[{nodes: 10%}]`"), "{budgets}");
+        for (release, path) in [("1.14", "consolidateAfter"), ("1.15", "consolidateAfter")] {
+            let field = described_in(release, &["spec", "disruption", path]);
+            assert!(!field.contains("since") && !field.contains("until"), "another schema: {field}");
+        }
+        let class = ObjectOutline { root: None, api_version: "karpenter.k8s.aws/v1", kind: "EC2NodeClass" };
+        let path = [EntryStep::Key("spec"), EntryStep::Key("kubelet")];
+        for release in ["1.14", "1.15"].map(|release| Release::parse(release).unwrap()) {
+            let field =
+                described(&path, at(table_of(class).unwrap(), &path, release).unwrap(), release).unwrap();
+            assert!(!field.contains("since") && !field.contains("until"), "{field}");
+        }
         for path in [["metadata", "name"].as_slice(), &["spec", "limits", "cpu"]] {
             assert_eq!(described_in("1.14", path), "");
         }
