@@ -165,6 +165,10 @@ impl InsertionForm<'_, '_> {
         if has_colon || self.is_in_quotes() {
             return key;
         }
+        if place.is_flow && !self.is_json && (self.is_item || self.is_at_item()) {
+            // Without braces each pair is an object of its own.
+            return format!("{{{key}: }}");
+        }
         if place.is_flow || self.is_json {
             return if self.dash().is_empty() { format!("{key}: ") } else { key };
         }
@@ -178,7 +182,7 @@ impl InsertionForm<'_, '_> {
             ValueShape::Object => format!("\n{indent}"),
             ValueShape::List | ValueShape::ObjectList => format!("\n{indent}- "),
         };
-        format!("{dash}{key}:{rest}")
+        format!("{}{dash}{key}:{rest}", self.space())
     }
 
     fn value(&self, value: &str, is_literal: bool) -> String {
@@ -186,8 +190,14 @@ impl InsertionForm<'_, '_> {
         let value = if needs_quotes { format!("\"{value}\"") } else { value.to_owned() };
         let is_list_value = self.is_item && self.place.spot == Spot::Value && !self.is_at_item();
         let value = if is_list_value { format!("[{value}]") } else { value };
-        let space = if self.before().ends_with(':') && !self.place.is_flow { " " } else { "" };
-        format!("{space}{}{value}", self.dash())
+        format!("{}{}{value}", self.space(), self.dash())
+    }
+
+    /// The space that a colon or a dash needs behind it, if nobody has typed it.
+    fn space(&self) -> &'static str {
+        let is_bare_dash = self.before().ends_with('-') && self.is_at_item() && !self.place.is_flow;
+        let is_bare_colon = self.before().ends_with(':') && !self.is_json;
+        if is_bare_dash || is_bare_colon { " " } else { "" }
     }
 
     fn is_at_item(&self) -> bool {

@@ -395,6 +395,22 @@ fn offers_the_fields_of_the_kubelet_in_every_release() {
 }
 
 #[test]
+fn writes_the_space_and_the_braces_that_give_the_text_its_meaning() {
+    let spec = |rest: &str| complete(&pool(&format!("  template:\n    spec:\n      {rest}\n")));
+    let group = spec("nodeClassRef: {group:^}").chosen("karpenter.k8s.aws");
+    assert!(group.ends_with("{group: karpenter.k8s.aws}\n"), "{group}");
+    let item = spec("requirements: [^]").chosen("key");
+    assert!(item.ends_with("requirements: [{key: }]\n"), "{item}");
+    let within = spec("requirements: [{^}]").chosen("key");
+    assert!(within.ends_with("requirements: [{key: }]\n"), "{within}");
+    let dash = complete(&pool("  disruption:\n    budgets:\n      -^\n")).chosen("nodes");
+    assert!(dash.ends_with("      - nodes: \n"), "{dash}");
+    let reason =
+        complete(&pool("  disruption:\n    budgets:\n      - reasons:\n        -^\n")).chosen("Empty");
+    assert!(reason.ends_with("        - Empty\n"), "{reason}");
+}
+
+#[test]
 fn offers_the_capacity_types_of_the_release() {
     let requirement = "  template:\n    spec:\n      requirements:\n        - {key: karpenter.sh/capacity-type, operator: In, values: [^]}\n";
     let values = |release| complete_in("a.yaml", &pool(requirement), release).labels().join(" ");
@@ -412,4 +428,16 @@ fn offers_the_names_of_the_own_environment() {
     assert_eq!(names(&folder), "default other");
     folder.environments = vec!["a/dev", "a/prod"];
     assert_eq!(names(&folder), "other");
+}
+
+#[test]
+fn reads_over_directives_of_terraform_in_a_here_document() {
+    let body = "  apiVersion: karpenter.sh/v1\n  kind: NodePool\n  spec:\n    template:\n      spec:\n        requirements:\n";
+    for directive in ["%{ if var.x ~}", "        %{ if var.x ~}"] {
+        let marked = format!(
+            "resource \"a\" \"b\" {{\n  yaml_body = <<-EOT\n{body}{directive}\n          - key: ^\n  EOT\n}}\n"
+        );
+        let completed = complete_in("main.tf", &marked, "1.14");
+        assert!(completed.labels().contains(&"kubernetes.io/arch"), "{directive}: {:?}", completed.labels());
+    }
 }

@@ -104,7 +104,8 @@ impl Reader<'_> {
                 let column = self.outline.entry(item).map_or(column, |entry| entry.column);
                 self.value(item, at, column)
             }
-            // A line of a template.
+            // A line of a template, or a directive of Terraform in a here-document. No scalar of YAML starts with `%`.
+            (None, Some(b'%')) if self.rest(at).starts_with("%{") => self.next_line(at),
             (None, Some(b'{')) if self.rest(at).starts_with("{{") => self.next_line(at),
             (None, Some(b'{' | b'[')) => {
                 // JSON, or a collection on the line below its key.
