@@ -112,7 +112,8 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     assert_eq!(change["edits"], json!([edit]));
     assert_eq!(accept["title"], "Accept with a comment (instance-profile-is-arn)");
     let comment = &accept["edit"]["documentChanges"][0]["edits"][0];
-    assert_eq!(comment["newText"], "  # karpwarden: ignore[instance-profile-is-arn] TODO: say why\n");
+    let expected = "  # karpwarden: ignore[instance-profile-is-arn] <write here why this is accepted>\n";
+    assert_eq!(comment["newText"], expected);
     assert_eq!(comment["range"]["start"], json!({"line": 4, "character": 0}));
     let all = editor.actions(&class, &range, &["source.fixAll"]);
     assert_eq!(all[0]["title"], "Apply the safe fix of this document");

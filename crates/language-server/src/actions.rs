@@ -21,8 +21,8 @@ pub(crate) const OPEN_PAGE: &str = "karpwarden.openPage";
 /// The kind of the action that applies all safe fixes of a document.
 pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.karpwarden");
 
-/// The reason in a new comment, which the author replaces.
-const REASON: &str = "TODO: say why";
+/// The reason in a new comment, which the author replaces: it must not read like a reason that somebody has written.
+const REASON: &str = "<write here why this is accepted>";
 
 /// The code actions for a range of a document.
 pub(crate) fn in_range(
@@ -54,7 +54,7 @@ pub(crate) fn in_range(
         let mut seen = BTreeSet::new();
         let rules =
             there.iter().filter(|found| results.client.shows_documents && seen.insert(found.finding.rule));
-        actions.extend(rules.map(|found| page(results, found)));
+        actions.extend(rules.filter_map(|found| page(results, found)));
     }
     if wants(&FIX_ALL) {
         actions.extend(fix_all(results, open, results.findings(name, file)));
@@ -155,24 +155,30 @@ fn suppression(
     })
 }
 
-/// The page of the rule of a finding.
-fn page(results: Results<'_>, found: &Found<'_>) -> CodeAction {
+/// The page of the rule of a finding; `None` without a published site.
+fn page(results: Results<'_>, found: &Found<'_>) -> Option<CodeAction> {
     let rule = found.finding.rule;
+    page_of(rule)?;
     let title = format!("Open the page of {rule}");
     let arguments = Some(vec![rule.into()]);
-    CodeAction {
+    Some(CodeAction {
         title: title.clone(),
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![results.diagnostic(found)]),
         command: Some(Command { title, command: OPEN_PAGE.to_owned(), arguments }),
         is_preferred: Some(false),
         ..CodeAction::default()
-    }
+    })
 }
 
-/// The address of the page of a rule.
+/// The address of the page of a rule; `None` without a published site.
 pub(crate) fn page_of(rule: &str) -> Option<Uri> {
-    url(rule).parse().ok()
+    page_address(&url(rule))
+}
+
+/// The address of a page as a URI. An empty text would be a valid reference, but leads nowhere.
+pub(crate) fn page_address(text: &str) -> Option<Uri> {
+    if text.is_empty() { None } else { text.parse().ok() }
 }
 
 fn title(fix: &ReportedFix, rule: &str) -> String {
@@ -219,4 +225,15 @@ fn workspace_edit(
         document_changes: Some(DocumentChanges::Edits(documents)),
         ..WorkspaceEdit::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_address;
+
+    #[test]
+    fn an_empty_address_is_no_page() {
+        assert_eq!(page_address(""), None);
+        assert!(page_address("https://example.com/rules/some-rule").is_some());
+    }
 }

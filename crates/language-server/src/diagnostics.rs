@@ -1,7 +1,5 @@
 //! Findings as diagnostics.
 
-use std::str::FromStr as _;
-
 use answers::report::{RelatedLocation, ReportedFinding, Unreadable};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
@@ -10,6 +8,7 @@ use lsp_types::{
 use manifest::source::Span;
 use rule::classification::Severity;
 
+use crate::actions::page_address;
 use crate::client::Client;
 use crate::lines::PositionUnit;
 use crate::workspace::{Checked, CheckedFile, ConfigProblem};
@@ -59,7 +58,7 @@ impl<'s> Results<'s> {
     /// A finding as a diagnostic.
     pub(crate) fn diagnostic(self, found: &Found<'_>) -> Diagnostic {
         let finding = found.finding;
-        let page = Uri::from_str(&finding.url).ok().filter(|_| self.client.opens_pages);
+        let page = page_address(&finding.url).filter(|_| self.client.opens_pages);
         let related: Vec<_> = finding.related.iter().filter_map(|place| self.related(place)).collect();
         Diagnostic {
             range: found.range,

@@ -19,13 +19,15 @@ pub(crate) fn of_document(
     text: &LinedText,
     registry: &Registry,
 ) -> Vec<DocumentLink> {
-    let link = |(span, rule): (Span, &Rule)| DocumentLink {
-        range: text.range(span),
-        target: page_of(rule.name),
-        tooltip: Some(rule.summary.to_owned()),
-        data: None,
+    let link = |(span, rule): (Span, &Rule)| {
+        Some(DocumentLink {
+            range: text.range(span),
+            target: Some(page_of(rule.name)?),
+            tooltip: Some(rule.summary.to_owned()),
+            data: None,
+        })
     };
-    rules_named_in(document, text.text(), registry).into_iter().map(link).collect()
+    rules_named_in(document, text.text(), registry).into_iter().filter_map(link).collect()
 }
 
 /// The rules that a document names, with the places of their names.
