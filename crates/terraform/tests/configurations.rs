@@ -177,6 +177,45 @@ fn placeholders_keep_their_names_within_strings() {
 }
 
 #[test]
+fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
+    let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
+    for changed in [
+        r#"lower(var.x)"#,
+        r#"upper("A-${var.x}")"#,
+        r#"title(var.x)"#,
+        r#"trim(var.x, "{}$")"#,
+        r#"trimprefix(var.x, "$")"#,
+        r#"trimsuffix("https://${var.x}", "}")"#,
+        r#"basename(aws_iam_role.x.arn)"#,
+        r#"dirname("${var.x}/y")"#,
+        r#"replace(var.x, ".", "-")"#,
+        r#"replace("a", var.x, "b")"#,
+        r#"replace("a", "/a/", var.x)"#,
+        r#"format("%.3s", var.x)"#,
+        r#"format("%-10s|", var.x)"#,
+        r#"format("%5q", var.x)"#,
+        r#"format("%03d", var.x)"#,
+        r#"join(",", module.m.names)"#,
+        r#"join("-", ["a"], module.m.names)"#,
+        r#"join("-", [for az in var.azs : "${az}a"])"#,
+    ] {
+        assert_eq!(resource(changed), (format!("${{{changed}}}"), None));
+    }
+    for (around, text) in [
+        (r#"replace("a-NAME-b", "NAME", var.x)"#, "a-${var.x}-b"),
+        (r#"format("%5d%s%q %v", 7, var.x, var.y, var.z)"#, "    7${var.x}\"${var.y}\" ${var.z}"),
+        (r#"indent(2, "a:\nb: ${var.x}")"#, "a:\n  b: ${var.x}"),
+        (r#"jsonencode({ a = var.x })"#, r#"{"a":"${var.x}"}"#),
+        (r#"join("-", ["a"], ["b", var.x])"#, "a-b-${var.x}"),
+        (r#"chomp("a: ${var.x}\n")"#, "a: ${var.x}"),
+    ] {
+        assert_eq!(resource(around), (text.to_owned(), None));
+    }
+    let (_, reason) = resource(r#"join("-", ["a"], "b")"#);
+    assert!(reason.unwrap().contains("a list is required"));
+}
+
+#[test]
 fn lines_of_a_here_document_have_their_bytes() {
     let text = "resource \"a\" \"b\" {\n  v = <<-EOT\n    kind: é\n      role: ${var.r}!\n  EOT\n}\nvariable \"r\" { default = \"x\" }\n";
     let configuration = evaluate([("main.tf", text)]);

@@ -14,6 +14,8 @@ use crate::value::{Data, EvaluatedValue};
 
 /// Width and digits that a verb may ask for.
 const MAX_WIDTH: usize = 10_000;
+/// Digits before the point from which the shortest form has an exponent.
+const SHORTEST_PRECISION: i64 = 6;
 
 /// A verb such as `%-8.2f`.
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
@@ -107,6 +109,10 @@ fn formatted(
             next = index + 1;
             highest = highest.max(next);
             let argument = arguments.get(index).ok_or("The format has more verbs than arguments.")?;
+            // The name of a placeholder has another length than its value.
+            if (verb.width.is_some() || verb.precision.is_some()) && !call.is_known(index + 1) {
+                return Err(Problem::Other);
+            }
             write(&verb, argument, call.place, &mut output)?;
         }
         at = end;
@@ -311,11 +317,13 @@ fn float(verb: &Verb, number: &Number) -> String {
     padded_number(verb, sign(verb, number.signum() < 0), &digits, verb.zero)
 }
 
-/// The shortest form, with an exponent for large and small numbers.
+/// The shortest form, with an exponent for large and small numbers: golang/go `src/math/big/ftoa.go`, `%e is used if the exponent from the
+/// conversion is less than -4 or greater than or equal to the precision`, where "if precision was the shortest possible, use precision 6 for
+/// this decision".
 fn shortest(number: &Number) -> String {
     let decimal = number.shortest();
     let exponent = decimal.exponent() - 1;
-    if number.is_zero() || (-4..21).contains(&exponent) {
+    if number.is_zero() || (-4..SHORTEST_PRECISION).contains(&exponent) {
         decimal.plain(None)
     } else {
         decimal.scientific(None)

@@ -80,7 +80,8 @@ enum Needs {
     Arguments,
     /// Nothing: the function looks itself.
     Nothing,
-    /// Everything; with placeholders in the arguments it writes a text or reads an object with placeholders.
+    /// Everything; with placeholders in the arguments it writes a text or reads an object with placeholders. Only for functions that put
+    /// text around a placeholder: one that cuts or changes a text would cut the name of the placeholder instead of its value.
     Spelling,
 }
 
@@ -105,12 +106,19 @@ struct Call<'c> {
     evaluation: &'c Evaluation<'c>,
     place: TextPlace,
     arguments: Vec<EvaluatedValue>,
+    /// Numbers of the arguments that have the names of placeholders instead of what is not known.
+    spelled: Vec<usize>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the last expression of a function is its result")]
 impl Call<'_> {
     fn argument(&self, index: usize) -> Result<&EvaluatedValue, String> {
         self.arguments.get(index).ok_or_else(|| "An argument is missing.".to_owned())
+    }
+
+    /// Whether an argument is known, and not a text with the names of placeholders.
+    fn is_known(&self, index: usize) -> bool {
+        !self.spelled.contains(&index)
     }
 
     /// A string argument.
@@ -248,14 +256,16 @@ fn apply(
         Needs::Arguments => knowledge < Knowledge::Failed && !has_unknown_argument,
         Needs::Nothing => knowledge < Knowledge::Failed,
     };
-    let call = Call { evaluation, place, arguments };
+    let call = Call { evaluation, place, arguments, spelled: Vec::new() };
     if is_enough {
         return (function.run)(&call).unwrap_or_else(|message| fail(&message));
     }
     let mut result = derived(place, evaluation.slice(place), function.returns.of(), &call.arguments);
     if function.needs == Needs::Spelling {
-        let spelled = call.arguments.iter().map(EvaluatedValue::spelled).collect();
-        let spelled = (function.run)(&Call { arguments: spelled, ..call });
+        let arguments = call.arguments.iter().map(EvaluatedValue::spelled).collect();
+        let is_unknown = |(_, value): &(usize, &EvaluatedValue)| value.knowledge() > Knowledge::Known;
+        let spelled = call.arguments.iter().enumerate().filter(is_unknown).map(|(index, _)| index).collect();
+        let spelled = (function.run)(&Call { arguments, spelled, ..call });
         match (spelled, &mut result.data) {
             (Ok(EvaluatedValue { data: Data::String(text), .. }), Data::Unknown(unknown))
                 if function.returns == Kind::String =>

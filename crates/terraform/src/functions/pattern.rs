@@ -149,10 +149,13 @@ pub(super) fn regexall(call: &Call<'_>) -> Answer {
     }
 }
 
-/// `replace`: of a string, or of a regular expression between slashes.
+/// `replace`: of a string, or of a regular expression between slashes. A replacement may be a placeholder, unless `$` in it has a meaning.
 pub(super) fn replace(call: &Call<'_>) -> Answer {
     let (text, pattern, replacement) = (call.str(0)?, call.str(1)?, call.str(2)?);
     let inner = pattern.strip_prefix('/').and_then(|pattern| pattern.strip_suffix('/'));
+    if !call.is_known(0) || !call.is_known(1) || inner.is_some() && !call.is_known(2) {
+        return call.unknown(Type::String);
+    }
     call.spend_text(text.len().saturating_add(1).saturating_mul(replacement.len().saturating_add(1)))?;
     let Some(inner) = inner.filter(|_| pattern.len() > 1) else {
         return call.string(text.replace(pattern, replacement));

@@ -140,13 +140,15 @@ pub(super) fn join(call: &Call<'_>) -> Answer {
     }
     let mut builder = TextBuilder::default();
     let mut is_first = true;
-    for item in call.arguments.iter().skip(1).flat_map(|list| list.items().unwrap_or_default()) {
-        let text = item.as_text().ok_or("An element of the list is null.")?;
-        if !core::mem::take(&mut is_first) {
-            builder.push(separator.as_str(), call.place, false);
+    for list in 1..call.arguments.len() {
+        for item in call.items(list)? {
+            let text = item.as_text().ok_or("An element of the list is null.")?;
+            if !core::mem::take(&mut is_first) {
+                builder.push(separator.as_str(), call.place, false);
+            }
+            builder.push_text(text);
+            call.spend_text(text.as_str().len() + separator.as_str().len())?;
         }
-        builder.push_text(text);
-        call.spend_text(text.as_str().len() + separator.as_str().len())?;
     }
     Ok(EvaluatedValue::text(builder.finish(), call.place))
 }
