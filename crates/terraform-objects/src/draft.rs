@@ -27,8 +27,9 @@ pub(crate) enum DocumentDraft {
 pub(crate) enum DraftPart {
     /// A value of the configuration with everything in it. `null` is kept.
     Value(EvaluatedValue),
-    /// A value of the configuration with everything in it, without members that are `null`.
-    WithoutNulls(EvaluatedValue),
+    /// A value of the configuration with everything in it, that the provider `kubernetes` adapts to the schema of the object: without
+    /// members that are `null`, and with scalars of the types of their fields.
+    Adapted(EvaluatedValue),
     /// A string that the configuration does not have, and what it is about.
     Word(Cow<'static, str>, TextPlace),
     /// A number that the configuration has as a string.
@@ -82,7 +83,7 @@ impl DraftPart {
     fn at(self, place: TextPlace) -> Self {
         match self {
             Self::Value(value) => Self::Value(EvaluatedValue { place, ..value }),
-            Self::WithoutNulls(value) => Self::WithoutNulls(EvaluatedValue { place, ..value }),
+            Self::Adapted(value) => Self::Adapted(EvaluatedValue { place, ..value }),
             Self::Word(word, _) => Self::Word(word, place),
             Self::Int(number, _) => Self::Int(number, place),
             Self::Object(members, _) => Self::Object(members, place),
@@ -93,7 +94,7 @@ impl DraftPart {
     /// The place of the value.
     pub(crate) fn place(&self) -> TextPlace {
         match self {
-            Self::Value(value) | Self::WithoutNulls(value) => value.place,
+            Self::Value(value) | Self::Adapted(value) => value.place,
             Self::Word(_, place) | Self::Int(_, place) | Self::Object(_, place) | Self::List(_, place) => {
                 *place
             }
@@ -132,7 +133,7 @@ impl DraftPart {
         match self {
             Self::Object(members, _) => Some(members.clone()),
             Self::Word(..) | Self::Int(..) | Self::List(..) => None,
-            Self::Value(value) | Self::WithoutNulls(value) => {
+            Self::Value(value) | Self::Adapted(value) => {
                 let members = value.members()?.as_map().iter();
                 let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| DraftMember {
                     key: Arc::clone(key),

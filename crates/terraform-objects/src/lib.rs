@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod adaptation;
 mod convert;
 mod draft;
 mod given;

@@ -5,6 +5,7 @@ use manifest::tree::{Assembly, NodeId, NodePlace, Style, Tree, Value};
 use objects::embedded::READ_OPTIONS;
 use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
 
+use crate::adaptation::Adaptation;
 use crate::draft::{DraftMember, DraftPart};
 use crate::parts::{is_verbatim, parts};
 use crate::text::UNKNOWN;
@@ -42,8 +43,8 @@ impl<'k> Above<'k> {
 impl Writer<'_> {
     fn part(&mut self, above: Above<'_>, part: &DraftPart) -> Option<()> {
         match part {
-            DraftPart::Value(value) => self.value(above, value, false),
-            DraftPart::WithoutNulls(value) => self.value(above, value, true),
+            DraftPart::Value(value) => self.value(above, value, None),
+            DraftPart::Adapted(value) => self.value(above, value, Some(Adaptation::of(value))),
             DraftPart::Word(word, place) => {
                 self.add(above, Value::String(word), *place, Style::Plain, Some(word))?;
                 Some(())
@@ -66,8 +67,16 @@ impl Writer<'_> {
         }
     }
 
-    fn value(&mut self, above: Above<'_>, value: &EvaluatedValue, without_nulls: bool) -> Option<()> {
+    fn value(
+        &mut self,
+        above: Above<'_>,
+        value: &EvaluatedValue,
+        adaptation: Option<Adaptation>,
+    ) -> Option<()> {
         let place = value.place;
+        if let Some(scalar) = adaptation.and_then(|adaptation| adaptation.scalar(value)) {
+            return self.scalar(above, scalar.value(), scalar.spelling(), place);
+        }
         match &value.data {
             Data::Null(_) => self.scalar(above, Value::Null, "null", place),
             Data::Bool(known) => {
@@ -83,19 +92,21 @@ impl Writer<'_> {
             }
             Data::String(text) => self.string(above, text, place),
             Data::Unknown(unknown) => match unknown.object() {
-                Some(object) => self.value(above, object, without_nulls),
+                Some(object) => self.value(above, object, adaptation),
                 None => self.string(above, &unknown.text, place),
             },
             Data::List(..) | Data::Set(..) | Data::Tuple(_) => {
                 let id = self.add(above, Value::Sequence, place, Style::Flow, None)?;
                 let mut items = value.items().unwrap_or_default().iter();
-                items.try_for_each(|item| self.value(Above::item(id), item, without_nulls))
+                let adaptation = adaptation.map(Adaptation::item);
+                items.try_for_each(|item| self.value(Above::item(id), item, adaptation))
             }
             Data::Map(_, members) | Data::Object(members) => {
                 let id = self.add(above, Value::Mapping, place, Style::Flow, None)?;
                 for (key, member) in members.as_map() {
-                    if !(without_nulls && member.value.is_null()) {
-                        self.value(Above::member(id, key, member.key), &member.value, without_nulls)?;
+                    if !(adaptation.is_some() && member.value.is_null()) {
+                        let adaptation = adaptation.map(|adaptation| adaptation.member(key));
+                        self.value(Above::member(id, key, member.key), &member.value, adaptation)?;
                     }
                 }
                 self.assembly.complete(id);

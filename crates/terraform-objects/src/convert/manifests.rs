@@ -1,5 +1,7 @@
 //! Resources that have an object as it is.
 
+use terraform::decode_yaml;
+
 use super::{ResourceInstance, files};
 use crate::draft::{DocumentDraft, DraftPart};
 
@@ -26,17 +28,30 @@ fn in_string(resource: &ResourceInstance<'_>, name: &str) -> Vec<DocumentDraft> 
     resource.attribute(name).map(|body| resource.documents_in(name, body)).unwrap_or_default()
 }
 
-/// `kubernetes_manifest`: an object in `manifest`, from which the provider removes what is `null`.
+/// `kubernetes_manifest`: an object in `manifest`, from which the provider removes what is `null`, and whose scalars it converts.
 ///
-/// Source: docs/resources/manifest.md and `manifest/morph/scaffold.go` of hashicorp/terraform-provider-kubernetes.
+/// Source: docs/resources/manifest.md, `manifest/morph/scaffold.go` and `manifest/morph/morph.go` of hashicorp/terraform-provider-kubernetes.
 pub(super) fn kubernetes_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     if let Some(documents) = files::documents(resource, "manifest") {
-        return documents;
+        return documents.into_iter().flat_map(adapted).collect();
     }
     let Some(manifest) = resource.attribute("manifest") else { return Vec::new() };
-    match resource.document_of("manifest", manifest) {
+    adapted(resource.document_of("manifest", manifest))
+}
+
+/// A document as the provider `kubernetes` adapts it to the schema of its kind.
+fn adapted(draft: DocumentDraft) -> Vec<DocumentDraft> {
+    match draft {
         DocumentDraft::Document(DraftPart::Value(value)) => {
-            vec![DocumentDraft::Document(DraftPart::WithoutNulls(value))]
+            vec![DocumentDraft::Document(DraftPart::Adapted(value))]
+        }
+        DocumentDraft::Text(text, used) => {
+            match decode_yaml(&text, used).filter(|value| value.members().is_some()) {
+                Some(value) => {
+                    vec![DocumentDraft::Used(text, used), DocumentDraft::Document(DraftPart::Adapted(value))]
+                }
+                None => vec![DocumentDraft::Text(text, used)],
+            }
         }
         other => vec![other],
     }

@@ -255,6 +255,59 @@ resource "kubectl_manifest" "chosen" {
 }
 
 #[test]
+fn scalars_of_kubernetes_manifest_have_the_types_of_the_schema() {
+    let main = r#"resource "kubernetes_manifest" "class" {
+  manifest = {
+    apiVersion = "karpenter.k8s.aws/v1"
+    kind       = "EC2NodeClass"
+    metadata   = { name = "a", labels = { critical = true } }
+    spec = {
+      detailedMonitoring  = "true"
+      kubelet             = { maxPods = "110", clusterDNS = ["10.0.0.10"] }
+      tags                = { cost = 1234, account = 111122223333, ratio = 0.5, on = false, name = var.name }
+      blockDeviceMappings = [{ ebs = { encrypted = "yes", volumeSize = "100Gi", iops = "3000" } }]
+    }
+  }
+}
+resource "kubernetes_manifest" "pool" {
+  manifest = yamldecode(file("${path.module}/pool.yaml"))
+}
+resource "kubernetes_manifest" "app" {
+  manifest = { kind = "Deployment", spec = { replicas = "2", template = { metadata = { labels = { a = 1 } } } } }
+}
+"#;
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {weight: '10', template: {spec: {taints: [{value: true}], requirements: [{values: [4]}]}}}\n";
+    assert_snapshot!(shown(&[("main.tf", main), ("pool.yaml", pool)], &[]), @r#"
+    --- main.tf:2
+    .apiVersion = "karpenter.k8s.aws/v1" @3:18
+    .kind = "EC2NodeClass" @4:18
+    .metadata.labels.critical = "true" @5:54
+    .metadata.name = "a" @5:27
+    .spec.blockDeviceMappings.0.ebs.encrypted = "yes" @10:52
+    .spec.blockDeviceMappings.0.ebs.iops = 3000 @10:88
+    .spec.blockDeviceMappings.0.ebs.volumeSize = "100Gi" @10:72
+    .spec.detailedMonitoring = true @7:29
+    .spec.kubelet.clusterDNS.0 = "10.0.0.10" @8:62
+    .spec.kubelet.maxPods = 110 @8:41
+    .spec.tags.account = "1.111222233e+11" @9:54 from "111122223333"
+    .spec.tags.cost = "1234" @9:38
+    .spec.tags.name = "${var.name}" @9:100 from "var.name"
+    .spec.tags.on = "false" @9:86
+    .spec.tags.ratio = "0.5" @9:76
+    --- main.tf:18
+    .kind = "Deployment" @18:23
+    .spec.replicas = "2" @18:57
+    .spec.template.metadata.labels.a = "1" @18:103
+    --- pool.yaml:1
+    .apiVersion = "karpenter.sh/v1" @1:13
+    .kind = "NodePool" @2:7
+    .spec.template.spec.requirements.0.values.0 = "4" @3:90
+    .spec.template.spec.taints.0.value = "true" @3:57
+    .spec.weight = 10 @3:16 from "'10'"
+    "#);
+}
+
+#[test]
 fn a_directive_that_is_not_known_makes_the_document_unknown() {
     let text = r#"resource "kubectl_manifest" "a" {
   yaml_body = <<-EOT

@@ -310,7 +310,7 @@ fn float(verb: &Verb, number: &Number) -> String {
         'f' => magnitude.decimal().plain(Some(verb.precision.unwrap_or(6))),
         _ => match verb.precision {
             None => shortest(&magnitude),
-            Some(precision) => general(&magnitude, precision.max(1)),
+            Some(precision) => magnitude.general(precision.max(1)),
         },
     };
     let digits = if verb.mode.is_ascii_uppercase() { digits.to_ascii_uppercase() } else { digits };
@@ -327,20 +327,5 @@ fn shortest(number: &Number) -> String {
         decimal.plain(None)
     } else {
         decimal.scientific(None)
-    }
-}
-
-/// Some significant digits, with an exponent for large and small numbers.
-fn general(number: &Number, precision: usize) -> String {
-    let mut decimal = number.decimal();
-    decimal.round(precision);
-    let count = i64::try_from(decimal.len()).unwrap_or(i64::MAX);
-    let wanted = i64::try_from(precision).unwrap_or(i64::MAX);
-    let limit = if wanted > count && count >= decimal.exponent() { count } else { wanted };
-    let exponent = decimal.exponent() - 1;
-    if !number.is_zero() && (exponent < -4 || exponent >= limit) {
-        decimal.scientific(None)
-    } else {
-        decimal.plain(None)
     }
 }

@@ -247,6 +247,21 @@ impl Number {
         if self.is_negative_zero { format!("-{text}") } else { text }
     }
 
+    /// Some significant digits, with an exponent for large and small numbers: `%g` with a precision.
+    pub fn general(&self, precision: usize) -> String {
+        let mut decimal = self.decimal();
+        decimal.round(precision);
+        let count = i64::try_from(decimal.len()).unwrap_or(i64::MAX);
+        let wanted = i64::try_from(precision).unwrap_or(i64::MAX);
+        let limit = if wanted > count && count >= decimal.exponent() { count } else { wanted };
+        let exponent = decimal.exponent() - 1;
+        if !self.is_zero() && (exponent < -4 || exponent >= limit) {
+            decimal.scientific(None)
+        } else {
+            decimal.plain(None)
+        }
+    }
+
     /// The shortest decimal number that is read as this one.
     pub(crate) fn shortest(&self) -> Decimal {
         let bits = self.mantissa.bits();
