@@ -23,11 +23,13 @@ fn requires_variable(node: Node<'_>) -> bool {
 /// Whether Terraform replaces every `${…}` in the text of a node: it is in a configuration or a template of Terraform, or Terraform makes
 /// the document.
 ///
-/// Source: website/docs/language/functions/templatefile.mdx of hashicorp/terraform at v1.11, which recommends `*.tftpl` for templates.
+/// Source: website/docs/language/functions/templatefile.mdx of hashicorp/terraform at v1.11, which recommends `*.tftpl` for templates. Before
+/// that, `*.tpl` was usual, as in website/docs/d/file.html.md of hashicorp/terraform-provider-template. A `.tpl` of Helm has `{{` where it has values.
 pub fn is_from_terraform(node: Node<'_>) -> bool {
     let name = node.source().name();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    is_terraform(name) || extension.eq_ignore_ascii_case("tftpl") || node.tree().is_evaluated()
+    let is_template = ["tftpl", "tpl"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    is_template || is_terraform(name) || node.tree().is_evaluated()
 }
 
 /// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the
@@ -81,6 +83,7 @@ mod tests {
         assert_eq!(interpolated("main.tf", "'<x>'"), Some(false));
         assert_eq!(interpolated("a.yaml", "'${var.x}'"), Some(false));
         assert_eq!(interpolated("a.yaml.tftpl", "'${x}'"), Some(true));
+        assert_eq!(interpolated("a.yaml.tpl", "'${x}'"), Some(true));
     }
 
     #[test]
