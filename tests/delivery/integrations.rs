@@ -309,6 +309,13 @@ fn hooks_run_existing_commands_once_over_all_files() {
         // pre-commit passes excluded files too, and splits the files over several runs by default.
         assert!(hook["entry"].as_str().unwrap().starts_with("karpwarden check --force-exclude"), "{hook}");
         assert_eq!(hook["require_serial"], true, "{hook}");
+        // `types_or: [yaml, json]` would leave out Terraform, whose templates are text for pre-commit.
+        assert_eq!((&hook["types"], &hook["types_or"]), (&json!(["text"]), &Value::Null), "{hook}");
+        let files = hook["files"].as_str().unwrap();
+        let extensions = files.strip_prefix(r"\.(").and_then(|rest| rest.strip_suffix(")$")).unwrap();
+        for extension in ["ya?ml", "json", "tf", "tofu", "tfvars", "tftpl", "tpl"] {
+            assert!(extensions.split('|').any(|known| known == extension), "{extension}: {hook}");
+        }
         // `pyproject.toml` gets the command line as a wheel. `language: rust` installs the package in the root folder, which has no program.
         assert!(["python", "system"].contains(&hook["language"].as_str().unwrap()), "{hook}");
     }
