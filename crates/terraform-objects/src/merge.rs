@@ -69,11 +69,21 @@ impl Merge {
         for draft in drafts {
             match draft {
                 DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
-                DocumentDraft::Alternatives { texts: alternatives, used, at, reason } => {
-                    let unknown = || Document::Unevaluated { span: at.span(), reason: reason.clone() };
+                DocumentDraft::Alternatives { texts: alternatives, used, at, address, reason } => {
                     let agreed = text::agreed(alternatives, *used, texts, limits);
-                    let placed = agreed.unwrap_or_else(|| PlacedDocument { at: *at, document: unknown() });
-                    self.add_document(placed, texts);
+                    let part = match agreed.as_ref().map(|agreed| agreed.hidden.as_slice()) {
+                        Some([]) => None,
+                        Some(hidden) => Some(format!(" in {}", hidden.join(", "))),
+                        None => Some(String::new()),
+                    };
+                    if let Some(part) = part {
+                        let reason = format!("`{address}`, not checked{part}: {reason}");
+                        let document = Document::Unevaluated { span: at.span(), reason };
+                        self.add_document(PlacedDocument { at: *at, document }, texts);
+                    }
+                    if let Some(agreed) = agreed {
+                        self.add_document(agreed.placed, texts);
+                    }
                 }
                 DocumentDraft::Document(part) => {
                     let at = part.place();
