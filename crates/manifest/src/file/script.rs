@@ -18,6 +18,8 @@ pub(super) struct DocumentHeredoc {
     pub(super) expands: bool,
     /// Whether the script hands the body to a client of the cluster, at once or in a file.
     pub(super) is_applied: bool,
+    /// Whether the shell removes the tabs at the start of the lines, as after `<<-`.
+    pub(super) strips_tabs: bool,
 }
 
 /// Use of a here-document by its command.
@@ -81,6 +83,7 @@ pub(super) fn heredocs(text: &str, indent: usize, language: ScriptLanguage) -> V
                     usage: opening.usage,
                     expands: opening.expands,
                     is_applied: opening.is_applied,
+                    strips_tabs: opening.strips_tabs && language == ScriptLanguage::Shell,
                 });
                 open = None;
                 command = at;

@@ -13,6 +13,9 @@ use crate::work::WorkBudget;
 /// Languages of code blocks that hold YAML or JSON. Many blocks name no language.
 const MANIFESTS: [&str; 6] = ["", "yaml", "yml", "json", "jsonc", "json5"];
 
+/// Text that every manifest has.
+const MANIFEST: &str = "apiVersion:";
+
 /// Languages of code blocks that hold commands.
 const SHELLS: [&str; 7] = ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellscript"];
 
@@ -62,6 +65,19 @@ fn heredoc_documents(
 ) -> Vec<Document> {
     if heredoc.usage == Usage::Deletion {
         return vec![Document::Deleted(heredoc.body)];
+    }
+    let body = source.slice(heredoc.body);
+    // The parser has the text of the file, in which a tab cannot indent.
+    if heredoc.strips_tabs
+        && body.lines().any(|line| line.get(indent..).is_some_and(|line| line.starts_with('\t')))
+    {
+        let is_manifest = heredoc.usage == Usage::Document || body.contains(MANIFEST);
+        return vec![if is_manifest {
+            let reason = "here-document, not checked: `<<-` removes the tabs at the start of its lines";
+            Document::Unevaluated { span: heredoc.body, reason: reason.to_owned() }
+        } else {
+            Document::Script(heredoc.body)
+        }];
     }
     let parsed = yaml_or_json(source, Lines { span: heredoc.body, indent }, options, budget);
     let may_be_manifest =

@@ -162,6 +162,19 @@ fn broken_here_document_is_reported_unless_the_shell_replaces_parts() {
 }
 
 #[test]
+fn here_document_whose_tabs_the_shell_removes_is_not_checked() {
+    let read_with = |opening: &str| {
+        let script = format!("if true; then\n\t{opening}\n\tapiVersion: v1\n\ta:\n\t  b: 1\n\tEOF\nfi\n");
+        File::read("apply.sh", script, &Limits::DEFAULT).documents
+    };
+    for opening in ["kubectl apply -f - <<-EOF", "show <<-'EOF'"] {
+        let documents = read_with(opening);
+        let [Document::Unevaluated { reason, .. }] = documents.as_slice() else { panic!("{documents:?}") };
+        assert!(reason.contains("removes the tabs"), "{reason}");
+    }
+}
+
+#[test]
 fn script_without_a_manifest_is_one_document() {
     for (name, text) in [
         ("-", "#!/usr/bin/env bash\nset -e\nif [ -z \"$X\" ]; then exit 1; fi\n"),
