@@ -107,6 +107,30 @@ fn the_base_of_an_overlay_outside_of_the_paths_is_read_from_the_commit() {
 }
 
 #[test]
+fn a_base_outside_of_the_paths_that_only_the_commit_uses_is_read_from_the_commit() {
+    let folder = repository();
+    let other = POOL.replace("name: default}\nspec", "name: other}\nspec");
+    folder.write("base/kustomization.yaml", b"resources: [pool.yaml, ../more]\n");
+    folder.write("base/pool.yaml", POOL.as_bytes());
+    folder.write("more/kustomization.yaml", b"resources: [other.yaml]\n");
+    folder.write("more/other.yaml", other.as_bytes());
+    folder.write("prod/kustomization.yaml", b"resources: [../base, map.yaml]\n");
+    folder.write("prod/map.yaml", b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "b"]);
+    let verdict = || json_of(&folder, &["--base=HEAD", "prod"])["verdict"].as_str().unwrap().to_owned();
+    folder.write("more/README.md", b"a");
+    assert_eq!(verdict(), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+    folder.write("base/kustomization.yaml", b"resources: [pool.yaml]\n");
+    assert_eq!(verdict(), "removes the nodes of 1 NodePool (other)");
+    // The files of the base are gone, too.
+    std::fs::remove_file(folder.path("more/other.yaml")).unwrap();
+    assert_eq!(verdict(), "removes the nodes of 1 NodePool (other)");
+    folder.write("prod/kustomization.yaml", b"resources: [map.yaml]\n");
+    assert_eq!(verdict(), "removes the nodes of 2 NodePools (default, other)");
+}
+
+#[test]
 fn an_unreadable_file_is_named_although_the_commit_could_read_it() {
     const BROKEN: &[u8] = b"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: [\n";
     let folder = repository();

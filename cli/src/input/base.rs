@@ -59,7 +59,7 @@ impl BaseFolder {
 }
 
 /// Path without `.` and `..`.
-pub(super) fn normalised(path: &Path) -> PathBuf {
+pub(crate) fn normalised(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

@@ -59,7 +59,7 @@ impl Confinement {
 
     /// Whether a path is in one of the folders, whether or not there is something: a program must not learn from the answer what exists
     /// elsewhere.
-    pub(super) fn may_hold(&self, path: &Path) -> bool {
+    pub(crate) fn may_hold(&self, path: &Path) -> bool {
         let path = normalised(path);
         let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok());
         self.holds_real(&path) && existing.is_some_and(|path| self.holds(path))

@@ -16,7 +16,7 @@ mod regular;
 mod roles;
 mod walk;
 
-pub(crate) use base::BaseFolder;
+pub(crate) use base::{BaseFolder, normalised};
 pub(crate) use beside::{add_unknown, evaluate_managed, evaluate_terraform, evaluate_unsaved};
 pub(crate) use clusters::{ClusterInputs, by_cluster, count, refuse_excess};
 pub(crate) use compressed::each_text;

@@ -105,9 +105,20 @@ impl Commit {
             *path = self.root.join(&*path);
         }
         wanted.retain(|(path, _)| is_wanted(path));
+        self.contents(wanted)
+    }
+
+    /// Reads some files, of which the hashes are known. Paths from the root of the repository are taken, too.
+    pub(super) fn contents(
+        &self,
+        wanted: Vec<(PathBuf, String)>,
+    ) -> Result<Vec<CommittedFile>, CommandError> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
         let texts = self.blobs(wanted.iter().map(|(_, hash)| hash.clone()).collect())?;
         let file = |(path, hash): (PathBuf, String)| match texts.get(&hash) {
-            Some(bytes) => Ok(CommittedFile { path, bytes: bytes.clone() }),
+            Some(bytes) => Ok(CommittedFile { path: self.root.join(path), bytes: bytes.clone() }),
             None => Err(broken("cat-file", &format!("the repository lacks the text of {}", path.display()))),
         };
         wanted.into_iter().map(file).collect()

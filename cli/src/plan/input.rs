@@ -13,6 +13,7 @@ use rule::settings::Settings;
 use terraform_objects::{ManagedObjects, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
+use super::committed;
 use super::flags::{PlanOrigin, PlanRun};
 use super::git::Commit;
 use super::terraform;
@@ -336,6 +337,7 @@ impl Reader<'_> {
             File { kind, ..file }
         });
         let mut old: Vec<File> = files.collect();
+        committed::add_referenced(&mut old, commit, (&root, base), &self.run.input)?;
         let known: BTreeSet<&Path> =
             old.iter().flat_map(|file| Path::new(file.source.name()).ancestors()).collect();
         for path in paths.iter().filter(|path| !path.exists()) {

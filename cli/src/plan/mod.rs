@@ -2,6 +2,7 @@
 
 mod assumed;
 mod beside;
+mod committed;
 mod flags;
 mod git;
 mod human;
