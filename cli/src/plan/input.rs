@@ -292,7 +292,6 @@ impl Reader<'_> {
             &self.run.input.limits,
         )
         .files;
-        let outside: BTreeSet<String> = referenced.iter().map(|file| file.source.name().to_owned()).collect();
         let root = commit.root.canonicalize().unwrap_or_else(|_| commit.root.clone());
         let within = |path: &Path| {
             let path = input::resolved(path)?;
@@ -309,7 +308,7 @@ impl Reader<'_> {
         }
         let is_taken = |path: &Path| {
             let name = self.config.base.name(path);
-            if outside.contains(&name) || kinds.contains_key(name.as_str()) {
+            if kinds.contains_key(name.as_str()) {
                 return true;
             }
             let Ok(inside) = path.strip_prefix(&root) else { return false };
@@ -324,17 +323,14 @@ impl Reader<'_> {
             is_named
                 || (is_manifest(path) && !is_hidden && !is_ignored && !self.excluded.matches(path, false))
         };
-        let mut wanted: Vec<PathBuf> = below.iter().cloned().collect();
-        wanted.extend(outside.iter().filter_map(|name| within(&self.config.base.path(Path::new(name)))));
+        let wanted: Vec<PathBuf> = below.iter().cloned().collect();
         let base = &self.config.base;
         let files = commit.files(&wanted, |path| is_taken(path))?.into_iter().map(|committed| {
             let folder = committed.path.parent().unwrap_or(&root).to_owned();
             let input = InputFile::file(committed.path, &folder, base);
             let kind = kinds.get(input.name.as_str()).copied();
-            let is_outside = outside.contains(&input.name);
             let file = input.parsed(committed.bytes, &self.run.input.limits).file;
-            let kind = if is_outside { FileKind::Referenced } else { kind.unwrap_or(file.kind) };
-            File { kind, ..file }
+            File { kind: kind.unwrap_or(file.kind), ..file }
         });
         let mut old: Vec<File> = files.collect();
         committed::add_referenced(&mut old, commit, (&root, base), &self.run.input)?;
