@@ -130,6 +130,43 @@ fn a_base_outside_of_the_paths_that_only_the_commit_uses_is_read_from_the_commit
     assert_eq!(verdict(), "removes the nodes of 2 NodePools (default, other)");
 }
 
+#[cfg(unix)]
+#[test]
+fn files_behind_symbolic_links_are_compared_with_the_same_files_of_the_commit() {
+    let folder = repository();
+    std::fs::create_dir_all(folder.path("clusters/prod")).unwrap();
+    std::os::unix::fs::symlink("../../nodes", folder.path("clusters/prod/nodes")).unwrap();
+    std::os::unix::fs::symlink("../nodes/pool.yaml", folder.path("clusters/pool.yaml")).unwrap();
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "b"]);
+    let paths = ["clusters/prod", "clusters/prod/nodes", "clusters/pool.yaml", "."];
+    let verdicts =
+        || paths.map(|path| json_of(&folder, &["--base=HEAD", path])["verdict"].as_str().unwrap().to_owned());
+    folder.write("README.md", b"a");
+    for verdict in verdicts() {
+        assert_eq!(verdict, "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+    }
+    folder.write("nodes/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    for verdict in verdicts() {
+        assert_eq!(
+            verdict,
+            "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team"
+        );
+    }
+    // The folder has another name, and so have the links.
+    folder.write("nodes/pool.yaml", POOL.as_bytes());
+    std::fs::rename(folder.path("nodes"), folder.path("pools")).unwrap();
+    for (link, target) in
+        [("clusters/prod/nodes", "../../pools"), ("clusters/pool.yaml", "../pools/pool.yaml")]
+    {
+        std::fs::remove_file(folder.path(link)).unwrap();
+        std::os::unix::fs::symlink(target, folder.path(link)).unwrap();
+    }
+    for verdict in verdicts() {
+        assert_eq!(verdict, "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+    }
+}
+
 #[test]
 fn an_unreadable_file_is_named_although_the_commit_could_read_it() {
     const BROKEN: &[u8] = b"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: [\n";

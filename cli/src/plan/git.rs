@@ -1,11 +1,11 @@
 //! The manifests of a commit, read from the objects of the repository through the program `git`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::links::{self, TreeFile};
 use crate::error::CommandError;
 use crate::platform;
 
@@ -83,10 +83,10 @@ impl Commit {
         self.hash.get(..12).unwrap_or(&self.hash)
     }
 
-    /// The paths of all files of the commit, from the root of the repository, with the hashes of their texts. Links and submodules are
-    /// left out.
+    /// The paths of all files of the commit, from the root of the repository, with the hashes of their texts. Submodules are left
+    /// out.
     pub(super) fn tree(&self) -> Result<BTreeMap<PathBuf, String>, CommandError> {
-        Ok(self.listed(&[PathBuf::new()])?.into_iter().collect())
+        Ok(self.listed(&[PathBuf::new()])?.into_iter().map(|(path, file)| (path, file.hash)).collect())
     }
 
     /// The text with a hash.
@@ -94,17 +94,22 @@ impl Commit {
         self.blobs(vec![hash.to_owned()]).ok()?.remove(hash)
     }
 
-    /// Reads the files below some paths that a function wants. Links and submodules are left out.
+    /// Reads the files below some paths that a function wants. Submodules are left out.
     pub(super) fn files(
         &self,
         paths: &[PathBuf],
         is_wanted: impl Fn(&Path) -> bool,
     ) -> Result<Vec<CommittedFile>, CommandError> {
-        let mut wanted = self.listed(paths)?;
-        for (path, _) in &mut wanted {
-            *path = self.root.join(&*path);
+        // Of a file and the links to it, the path counts that the working tree still has.
+        let mut by_file: BTreeMap<PathBuf, (PathBuf, String)> = BTreeMap::new();
+        for (path, file) in self.listed(paths)? {
+            let path = self.root.join(path);
+            if is_wanted(&path) && (!by_file.contains_key(&file.real) || path.exists()) {
+                by_file.insert(file.real, (path, file.hash));
+            }
         }
-        wanted.retain(|(path, _)| is_wanted(path));
+        let mut wanted: Vec<(PathBuf, String)> = by_file.into_values().collect();
+        wanted.sort();
         self.contents(wanted)
     }
 
@@ -124,27 +129,34 @@ impl Commit {
         wanted.into_iter().map(file).collect()
     }
 
-    /// The files below some paths from the root of the repository, with the hashes of their texts.
-    fn listed(&self, paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, CommandError> {
+    /// The files below some paths from the root of the repository, with the hashes of their texts. A file behind a symbolic link is there
+    /// under the path of the link, too.
+    fn listed(&self, paths: &[PathBuf]) -> Result<BTreeMap<PathBuf, TreeFile>, CommandError> {
         let mut command = git_command(&self.root);
-        command.args(["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", &self.hash, "--"]);
-        command.args(
-            paths
-                .iter()
-                .map(|path| if path.as_os_str().is_empty() { OsStr::new(".") } else { path.as_os_str() }),
-        );
+        command.args(["ls-tree", "-r", "-z", "--full-tree", &self.hash]);
         let list = output(command)?.map_err(|error| broken("ls-tree", &error))?;
-        let mut files = Vec::new();
+        let (mut files, mut links) = (BTreeMap::new(), Vec::new());
         for entry in list.split(|byte| *byte == 0) {
             let entry = String::from_utf8_lossy(entry);
             let Some((kind, path)) = entry.split_once('\t') else { continue };
-            let fields: Vec<&str> = kind.split(' ').collect();
-            if let [mode, "blob", hash] = fields.as_slice()
-                && *mode != "120000"
-            {
-                files.push((PathBuf::from(path), (*hash).to_owned()));
+            match kind.split(' ').collect::<Vec<&str>>().as_slice() {
+                ["120000", "blob", hash] => links.push((PathBuf::from(path), (*hash).to_owned())),
+                [_, "blob", hash] => {
+                    let real = PathBuf::from(path);
+                    files.insert(real.clone(), TreeFile { hash: (*hash).to_owned(), real });
+                }
+                _ => {}
             }
         }
+        if !links.is_empty() {
+            let texts = self.blobs(links.iter().map(|(_, hash)| hash.clone()).collect())?;
+            let target =
+                |hash: &String| texts.get(hash).map(|text| String::from_utf8_lossy(text).into_owned());
+            let links = links.into_iter().filter_map(|(link, hash)| Some((link, target(&hash)?))).collect();
+            links::follow(&mut files, links);
+        }
+        let is_below = |path: &Path| path.ancestors().any(|folder| paths.iter().any(|one| one == folder));
+        files.retain(|path, _| is_below(path));
         Ok(files)
     }
 

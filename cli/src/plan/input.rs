@@ -19,7 +19,9 @@ use super::git::Commit;
 use super::terraform;
 use crate::config::{self, Config};
 use crate::error::CommandError;
-use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, pinning::texts_with_pins};
+use crate::input::{
+    self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, normalised, pinning::texts_with_pins,
+};
 use crate::messages::Messages;
 use crate::options::InputOptions;
 use crate::output;
@@ -304,7 +306,9 @@ impl Reader<'_> {
                     format!("`--base`: `{}` is not in the repository `{}`", path.display(), root.display());
                 return Err(CommandError::Usage(text));
             };
-            below.insert(path_in_root);
+            // Behind a link, the files have the names that the link gives them.
+            let written = normalised(&self.config.base.path(Path::new(&self.config.base.name(path))));
+            below.insert(written.strip_prefix(&root).map_or(path_in_root, Path::to_owned));
         }
         let is_taken = |path: &Path| {
             let name = self.config.base.name(path);

@@ -7,6 +7,7 @@ mod flags;
 mod git;
 mod human;
 mod input;
+mod links;
 mod terraform;
 
 use std::collections::BTreeSet;
