@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::built_objects::BuiltObjects;
 use objects::object::Object;
 
+use super::dropped;
 use super::scope::{PlaceKey, is_planned, place_key, with_start, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -48,6 +49,8 @@ pub(super) struct BothBuilt {
     pub(super) new: BuiltObjects,
     /// The folders of overlays that may be applied themselves or only be bases of others.
     pub(super) doubtful: BTreeSet<String>,
+    /// The files that are there, and that no kustomization uses any more.
+    pub(super) dropped: BTreeSet<String>,
 }
 
 impl BothBuilt {
@@ -75,12 +78,15 @@ pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
     let owned = |side: PlanSide<'_>, names: BTreeSet<&str>| -> BTreeSet<String> {
         names.into_iter().map(|name| without_start(name, side.folder).to_owned()).collect()
     };
+    let dropped = dropped::files(pair, sides.each_ref());
+    let is_dropped =
+        |object: Object<'_>| dropped.contains(without_start(object.root().source().name(), pair.new.folder));
     let mut groups: Vec<BTreeSet<String>> = Vec::new();
     let mut homes = [Homes::default(), Homes::default()];
     for ((side, built), homes) in both().zip(&sides).zip(&mut homes) {
         groups.extend(built.groups_of_variants().into_iter().map(|group| owned(side, group)));
         for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
-            if is_planned(object) {
+            if is_planned(object) && !is_dropped(object) {
                 homes.add(object, owned(side, overlays));
             }
         }
@@ -95,5 +101,5 @@ pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
     let [old, new] = sides;
     let doubtful =
         bases.into_iter().filter(|(_, is_certain)| !is_certain).map(|(folder, _)| folder).collect();
-    BothBuilt { old, new, doubtful }
+    BothBuilt { old, new, doubtful, dropped }
 }

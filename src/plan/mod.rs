@@ -6,6 +6,7 @@
 //! | `folders` | the folders that tell clusters apart |
 //! | `renamed` | clusters whose folder has another name |
 //! | `homes` | the environments and overlays of each object |
+//! | `dropped` | files that a kustomization no longer uses |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `terraform`, `blocks` | changed parts of Terraform configurations that feed values which only Terraform knows |
@@ -31,6 +32,7 @@ mod assumption;
 mod blocks;
 mod change;
 mod controller;
+mod dropped;
 mod evidence;
 mod feeds;
 mod finding;

@@ -65,8 +65,11 @@ pub(super) struct SideObject<'d> {
 
 /// The scopes of a pair, by name.
 pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanScope<'d>> {
-    let BothBuilt { old, new, doubtful } = built;
-    let (olds, news) = (variants(pair.old, old, true), variants(pair.new, new, false));
+    let BothBuilt { old, new, doubtful, dropped } = built;
+    let (olds, mut news) = (variants(pair.old, old, true), variants(pair.new, new, false));
+    if !dropped.is_empty() {
+        news.values_mut().for_each(|objects| objects.retain(|object| !dropped.contains(&object.file)));
+    }
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (side, built) in [(pair.old, old), (pair.new, new)] {
         let found = built.environments(&side.cluster.files);

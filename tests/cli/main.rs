@@ -35,6 +35,7 @@ mod open;
 mod pipes;
 mod places;
 mod plan;
+mod plan_appliers;
 mod plan_around;
 mod plan_base;
 mod plan_clusters;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::is_karpenter_group;
 use kustomize::{BuildOutcome, Builds, BuiltObject, KUSTOMIZATION_FILES, Origin, Overlay, Patches};
-use manifest::tree::{Node, NodeId, items_of};
+use manifest::tree::NodeId;
 use manifest::{Document, File, FileNumber};
 use objects::object::Object;
 
+use crate::appliers::{AppliedFolder, Appliers, is_within};
 use crate::environments::names::{is_environment, is_shared};
 use crate::folders::{folders_of, name, parent};
-use crate::substitution::folder_of;
 
 /// The folders with objects of Karpenter that are applied themselves although a kustomization elsewhere uses their objects, each with
 /// whether this is certain: Flux or Argo CD applies the folder. Without them, a folder without a kustomization may be applied as it is, and
@@ -21,7 +21,8 @@ pub(crate) fn applied_bases(files: &[File]) -> BTreeMap<String, bool> {
     if input.kustomizations.is_empty() {
         return BTreeMap::new();
     }
-    let applied = applied_folders(files);
+    let appliers = Appliers::of(files);
+    let applied: Vec<&AppliedFolder<'_>> = appliers.all().iter().flat_map(|one| &one.folders).collect();
     for (own, references) in &input.kustomizations {
         for reference in references {
             if let Some((folder, is_certain)) = input.base(own, reference, &applied) {
@@ -108,7 +109,7 @@ impl<'d> Input<'d> {
 
     /// The folder with the objects that a kustomization uses, and whether it is certain that the folder is applied itself; `None` if it is not
     /// applied.
-    fn base(&self, own: &str, reference: &str, applied: &[AppliedFolder<'d>]) -> Option<(&'d str, bool)> {
+    fn base(&self, own: &str, reference: &str, applied: &[&AppliedFolder<'d>]) -> Option<(&'d str, bool)> {
         if let Some((folder, _)) = self.kustomizations.get_key_value(reference) {
             if !self.holds(folder, &mut BTreeSet::new()) {
                 return None;
@@ -138,8 +139,9 @@ impl<'d> Input<'d> {
         if apart().any(|around| self.kustomizations.contains_key(around)) {
             return None;
         }
-        let holds =
-            |one: &&AppliedFolder<'d>| one.folder == folder || (one.is_deep && is_within(folder, one.folder));
+        let holds = |one: &&&AppliedFolder<'d>| {
+            one.folder == folder || (one.is_deep && is_within(folder, one.folder))
+        };
         if let Some(applied) = applied.iter().find(holds) {
             return Some((applied.folder, true));
         }
@@ -151,65 +153,6 @@ impl<'d> Input<'d> {
         let references = self.kustomizations.get(folder).filter(|_| seen.insert(folder));
         references.into_iter().flatten().any(|one| self.files.contains(one.as_str()) || self.holds(one, seen))
     }
-}
-
-/// A folder that Flux or Argo CD applies.
-struct AppliedFolder<'d> {
-    folder: &'d str,
-    /// Whether the folders below it are applied too.
-    is_deep: bool,
-}
-
-/// The folders that Flux and Argo CD apply. Flux applies the folders below a folder without a kustomization too, and Argo CD only with
-/// `recurse`.
-///
-/// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
-/// docs/user-guide/directory.md of argoproj/argo-cd.
-fn applied_folders(files: &[File]) -> Vec<AppliedFolder<'_>> {
-    let folders: BTreeSet<&str> = files.iter().flat_map(|file| folders_of(file.source.name())).collect();
-    let mut found = Vec::new();
-    let roots =
-        files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
-            match document {
-                Document::Read(tree) => Some(tree.root()),
-                _ => None,
-            }
-        });
-    for root in roots {
-        let group = root.str_at(&["apiVersion"]).and_then(|version| version.split('/').next());
-        match (group, root.str_at(&["kind"])) {
-            (Some("kustomize.toolkit.fluxcd.io"), Some("Kustomization")) => {
-                let folder = root.str_at(&["spec", "path"]).and_then(|path| folder_of(path, &folders));
-                found.extend(folder.map(|folder| AppliedFolder { folder, is_deep: true }));
-            }
-            (Some("argoproj.io"), Some("Application")) => {
-                found.extend(sources(root.get("spec")).filter_map(|source| source_folder(source, &folders)));
-            }
-            (Some("argoproj.io"), Some("ApplicationSet")) => {
-                let template = root.at_path(&["spec", "template", "spec"]);
-                found.extend(sources(template).filter_map(|source| source_folder(source, &folders)));
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The sources of an Application of Argo CD.
-fn sources(spec: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
-    let one = spec.and_then(|spec| spec.get("source"));
-    one.into_iter().chain(items_of(spec.and_then(|spec| spec.get("sources"))))
-}
-
-fn source_folder<'d>(source: Node<'_>, folders: &BTreeSet<&'d str>) -> Option<AppliedFolder<'d>> {
-    let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
-    Some(AppliedFolder { folder: folder_of(source.str_at(&["path"])?, folders)?, is_deep })
-}
-
-/// Whether a folder is another one or below it.
-fn is_within(folder: &str, above: &str) -> bool {
-    above.is_empty()
-        || folder.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -120,6 +120,11 @@ impl BuiltCluster {
         self.builds.overlays.get(overlay.0).map(|overlay| overlay.name.as_str())
     }
 
+    /// The names of all overlays.
+    pub(crate) fn overlay_names(&self) -> impl Iterator<Item = &str> {
+        self.builds.overlays.iter().map(|overlay| overlay.name.as_str())
+    }
+
     /// Whether there are no builds.
     pub fn is_empty(&self) -> bool {
         self.builds.overlays.is_empty()

@@ -86,6 +86,11 @@ impl BuiltObjects {
             .collect()
     }
 
+    /// The names of all overlays.
+    pub fn overlays(&self) -> BTreeSet<&str> {
+        self.0.overlay_names().collect()
+    }
+
     /// The folders that look like separate clusters, such as `dev` and `prod`.
     pub fn environments(&self, files: &[File]) -> Vec<String> {
         let objects = self.input_objects(files);

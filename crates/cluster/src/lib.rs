@@ -1,5 +1,6 @@
 //! The files of a cluster, the objects in them as their kustomizations build them, and the inventory that rules ask.
 
+pub mod appliers;
 mod bases;
 pub mod built;
 pub mod built_objects;

@@ -1,0 +1,142 @@
+//! The objects of Flux and Argo CD that apply folders of the input.
+
+use std::collections::BTreeSet;
+
+use kustomize::KUSTOMIZATION_FILES;
+use manifest::tree::{Node, items_of};
+use manifest::{Document, File};
+
+use crate::folders::{folders_of, name, parent};
+use crate::substitution::folder_of;
+
+/// An object of Flux or Argo CD that applies manifests.
+#[derive(Clone, Debug)]
+pub struct Applier<'d> {
+    /// The object.
+    pub root: Node<'d>,
+    /// The folders of the input that it applies.
+    pub(crate) folders: Vec<AppliedFolder<'d>>,
+}
+
+/// A folder that Flux or Argo CD applies.
+#[derive(Clone, Debug)]
+pub(crate) struct AppliedFolder<'d> {
+    pub(crate) folder: &'d str,
+    /// Whether the folders below it are applied too.
+    pub(crate) is_deep: bool,
+}
+
+/// The objects of Flux and Argo CD among some files.
+#[derive(Debug)]
+pub struct Appliers<'d> {
+    all: Vec<Applier<'d>>,
+    /// The folders with a kustomization.
+    kustomized: BTreeSet<&'d str>,
+}
+
+impl<'d> Appliers<'d> {
+    /// Finds the objects among files. Flux applies the folders below a folder without a kustomization too, and Argo CD only with `recurse`.
+    ///
+    /// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
+    /// docs/user-guide/directory.md of argoproj/argo-cd.
+    pub fn of(files: &'d [File]) -> Self {
+        let folders: BTreeSet<&str> = files.iter().flat_map(|file| folders_of(file.source.name())).collect();
+        let roots = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
+        let roots = roots.filter_map(|document| match document {
+            Document::Read(tree) => Some(tree.root()),
+            _ => None,
+        });
+        let all = roots.filter_map(|root| Applier::of(root, &folders)).collect();
+        let is_kustomization = |file: &&str| KUSTOMIZATION_FILES.contains(&name(file));
+        let names = files.iter().map(|file| file.source.name());
+        Self { all, kustomized: names.filter(is_kustomization).filter_map(parent).collect() }
+    }
+
+    /// All objects.
+    pub fn all(&self) -> &[Applier<'d>] {
+        &self.all
+    }
+
+    /// The folders with a kustomization.
+    pub const fn kustomized(&self) -> &BTreeSet<&'d str> {
+        &self.kustomized
+    }
+
+    /// Whether an object applies a file that some overlays build: the outermost kustomization in the folder of the object decides which files
+    /// are applied.
+    pub fn reaches(&self, applier: &Applier<'d>, file: &str, overlays: &BTreeSet<&str>) -> bool {
+        applier.folders.iter().any(|AppliedFolder { folder, is_deep }| {
+            let around = || folders_of(file).filter(|around| is_within(around, folder));
+            let outermost = around().filter(|around| self.kustomized.contains(around)).last();
+            match outermost {
+                _ if around().next().is_none() => false,
+                Some(kustomization) if kustomization == *folder || *is_deep => {
+                    let name = if kustomization.is_empty() { "." } else { kustomization };
+                    // Variables of Flux are in the name of an overlay.
+                    overlays.iter().any(|overlay| overlay.split(" (").next() == Some(name))
+                }
+                Some(_) => false,
+                None => *is_deep || parent(file).unwrap_or_default() == *folder,
+            }
+        })
+    }
+}
+
+impl<'d> Applier<'d> {
+    fn of(root: Node<'d>, folders: &BTreeSet<&'d str>) -> Option<Self> {
+        let group = root.str_at(&["apiVersion"])?.split('/').next();
+        let applied = match (group, root.str_at(&["kind"])) {
+            (Some("kustomize.toolkit.fluxcd.io"), Some("Kustomization")) => {
+                let folder = root.str_at(&["spec", "path"]).and_then(|path| folder_of(path, folders));
+                folder.map(|folder| AppliedFolder { folder, is_deep: true }).into_iter().collect()
+            }
+            (Some("argoproj.io"), Some("Application")) => {
+                sources(root.get("spec")).filter_map(|source| source_folder(source, folders)).collect()
+            }
+            (Some("argoproj.io"), Some("ApplicationSet")) => {
+                let template = root.at_path(&["spec", "template", "spec"]);
+                let own = sources(template).filter_map(|source| source_folder(source, folders));
+                own.chain(generated(root, folders)).collect()
+            }
+            (Some("helm.toolkit.fluxcd.io"), Some("HelmRelease")) => Vec::new(),
+            _ => return None,
+        };
+        Some(Self { root, folders: applied })
+    }
+}
+
+/// The sources of an Application of Argo CD.
+pub fn sources(spec: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
+    let one = spec.and_then(|spec| spec.get("source"));
+    one.into_iter().chain(items_of(spec.and_then(|spec| spec.get("sources"))))
+}
+
+fn source_folder<'d>(source: Node<'_>, folders: &BTreeSet<&'d str>) -> Option<AppliedFolder<'d>> {
+    let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
+    Some(AppliedFolder { folder: folder_of(source.str_at(&["path"])?, folders)?, is_deep })
+}
+
+/// The folders around the ones that the Git generator of an ApplicationSet finds.
+fn generated<'f, 'd>(
+    root: Node<'d>,
+    folders: &'f BTreeSet<&'d str>,
+) -> impl Iterator<Item = AppliedFolder<'d>> + 'f
+where
+    'd: 'f,
+{
+    let generators = items_of(root.at_path(&["spec", "generators"]));
+    let found = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
+    let included = found.filter(|one| one.get("exclude").and_then(Node::as_bool) != Some(true));
+    included.filter_map(|one| {
+        let path = one.str_at(&["path"])?;
+        let around = path.split_once('*').map_or(path, |(start, _)| start);
+        let around = around.rsplit_once('/').map_or(around, |(folder, _)| folder);
+        Some(AppliedFolder { folder: folder_of(around, folders)?, is_deep: true })
+    })
+}
+
+/// Whether a folder is another one or below it.
+pub(crate) fn is_within(folder: &str, above: &str) -> bool {
+    above.is_empty()
+        || folder.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
