@@ -24,6 +24,8 @@ use crate::value::{EvaluatedMember, EvaluatedMembers, EvaluatedValue};
 const JSON: &str = ".json";
 /// Calls of modules within modules.
 const MAX_MODULES: usize = 12;
+/// Steps that making an instance of a module costs: modules that call each other with `count` are exponentially many.
+const STEPS_PER_MODULE: usize = 50;
 
 /// A module with its arguments.
 pub(crate) struct Module<'s> {
@@ -211,6 +213,9 @@ impl<'s> Module<'s> {
         let call = self.syntax.modules.get(name)?;
         let (folder, syntax) = self.local_module(call)?;
         let instances = instances(self, call);
+        if !self.session.spend(instances.len().saturating_mul(STEPS_PER_MODULE)) {
+            return None;
+        }
         let child = |instance: BlockInstance| {
             let prefix = format!("{}module.{name}{}.", self.prefix, instance.suffix());
             let caller = Rc::downgrade(self);

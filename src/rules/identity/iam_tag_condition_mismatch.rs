@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::cluster_name::placeholder;
 use karpenter::release::Releases;
-use objects::iam_policy::{
-    IamCondition, IamPolicy, IamStatement, OwnedPolicy, PolicyLocation, PolicyOwner, PolicyText,
-};
+use objects::iam_policy::{IamCondition, IamPolicy, IamStatement, PolicyLocation, PolicyOwner, PolicyText};
 use objects::object::Object;
 use objects::placeholders::unreplaced_by_terraform;
 use rule::context::Context;
@@ -92,10 +92,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let setting = context.settings.cluster_name.as_deref();
     let controller = cluster_name(context.inventory).map(|(name, _)| name);
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());
+    // If a policy of the controller names this cluster, others may serve other clusters.
+    let serves = |known| context.inventory.index::<RequiredClusters>().contains(known);
     for owned in context.inventory.index::<Iam>().controller_policies(object) {
         let policy = &owned.policy;
         match known {
-            Some(known) => compare_with_cluster(policy, known, serves(context, known), findings),
+            Some(known) => compare_with_cluster(policy, known, serves(known), findings),
             None => compare_within_statements(policy, findings),
         }
         findings.extend(compare_regions(policy));
@@ -106,14 +108,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
 }
 
-/// Whether a policy of the controller names this cluster. Other policies may then serve other clusters.
-fn serves(context: &Context<'_, '_>, known: &str) -> bool {
-    let names_it = |owned: &OwnedPolicy<'_>| {
-        let mut conditions = conditions(&owned.policy).into_iter();
-        conditions.any(|condition| condition.clusters().iter().any(|word| word.text == known))
-    };
-    let policies = context.inventory.index::<Iam>().policies().iter();
-    policies.filter(|owned| owned.owner == PolicyOwner::Controller).any(names_it)
+/// The names of clusters that the conditions of the controller's policies require.
+struct RequiredClusters;
+
+impl Index for RequiredClusters {
+    type Value<'d> = BTreeSet<String>;
+
+    fn compute(inventory: &Inventory<'_>) -> BTreeSet<String> {
+        let policies = inventory.index::<Iam>().policies().iter();
+        let policies = policies.filter(|owned| owned.owner == PolicyOwner::Controller);
+        let conditions = policies.flat_map(|owned| conditions(&owned.policy));
+        conditions.flat_map(IamCondition::clusters).map(|word| word.text).collect()
+    }
 }
 
 /// Compares the clusters in a policy with the known name of this cluster. If a policy also names this cluster, the
