@@ -1,5 +1,7 @@
 //! Documents in strings: YAML and JSON, of which each node has the place of its bytes.
 
+use core::fmt::Write as _;
+
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Assembly, Node, NodeId, NodePlace, Style, Tree, Value};
@@ -78,10 +80,10 @@ pub(crate) fn agreed(
     }
     let placer = Placer { text: alternatives.get(largest)?, texts, used };
     let tree = placer.tree(first, &others, limits.nodes)?;
-    let placed = PlacedDocument { at: placer.place(root.span()), document: Document::Read(tree) };
+    let document = PlacedDocument { at: placer.place(root.span()), document: Document::Read(tree) };
     let mut hidden = Vec::new();
     add_hidden(root, &others, &mut String::new(), &mut hidden);
-    Some(AgreedDocument { placed, hidden })
+    Some(AgreedDocument { placed: document, hidden })
 }
 
 /// Number of values.
@@ -118,7 +120,7 @@ fn add_hidden(node: Node<'_>, others: &[Node<'_>], path: &mut String, hidden: &m
             path.push_str(if length == 0 { "" } else { "." });
             path.push_str(child.key());
         } else {
-            path.push_str(&format!("[{index}]"));
+            let _ = write!(path, "[{index}]");
         }
         let found = counterparts(child, index, others);
         let is_collection = |node: &Node<'_>| matches!(node.value(), Value::Mapping | Value::Sequence);
