@@ -68,7 +68,9 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
     let BothBuilt { old, new, doubtful, dropped } = built;
     let (olds, mut news) = (variants(pair.old, old, true), variants(pair.new, new, false));
     if !dropped.is_empty() {
-        news.values_mut().for_each(|objects| objects.retain(|object| !dropped.contains(&object.file)));
+        for objects in news.values_mut() {
+            objects.retain(|object| !dropped.contains(&object.file));
+        }
     }
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (side, built) in [(pair.old, old), (pair.new, new)] {
