@@ -14,6 +14,7 @@
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
+//! | `reach`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
@@ -28,6 +29,7 @@
 //! | `words` | the verdict and other sentences |
 
 mod applied;
+mod appliers;
 mod assumption;
 mod blocks;
 mod change;
@@ -44,6 +46,7 @@ mod older;
 mod outside;
 mod pods;
 mod pool;
+mod reach;
 mod recreated;
 mod refused;
 mod renamed;
@@ -81,6 +84,7 @@ use change::PlanChange;
 use feeds::Feeds;
 use networks::Networks;
 use pool::BothSettings;
+use reach::Reach;
 use scope::{PlanScope, scopes};
 
 /// The input before or after a change.
@@ -234,6 +238,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
+    let reach = (Reach::of(pair.old, &built.old), Reach::of(pair.new, &built.new));
     let changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
@@ -257,6 +262,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     plan.answer.changes.extend(unread::changes(pair, &feeds));
     plan.answer.changes.extend(outside::changes(pair));
+    plan.answer.changes.extend(appliers::changes(pair, (&reach.0, &reach.1)));
     plan.answer.changes.extend(feeds.terraform.changes(pair.name));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);

@@ -13,7 +13,7 @@ use super::PlanPair;
 use super::scope::{PLANNED, without_start};
 
 /// Words in the address of a base that has NodePools or EC2NodeClasses.
-const WORDS: [&str; 3] = ["karpenter", "nodepool", "nodeclass"];
+pub(super) const WORDS: [&str; 3] = ["karpenter", "nodepool", "nodeclass"];
 
 /// Fields with which a kustomization changes objects of any kind.
 const FIELDS: [&str; 8] = [
@@ -145,7 +145,7 @@ impl<'p> OutsideBase<'p> {
 }
 
 /// Whether a patch may be for an object that can change nodes: its target is of any or of such a kind.
-fn may_patch(item: Node<'_>) -> bool {
+pub(super) fn may_patch(item: Node<'_>) -> bool {
     let is_regex = |kind: &str| kind.contains(|char: char| !char.is_ascii_alphanumeric());
     match item.str_at(&["target", "kind"]) {
         Some(kind) => is_regex(kind) || names_planned(kind),

@@ -72,7 +72,6 @@ fn a_file_that_a_kustomization_no_longer_lists_is_removed_unless_something_else_
     let base = [("prod/class.yaml", CLASS), ("prod/one.yaml", one.as_str())];
     for (own, list, applied_by, expected) in [
         (true, "nodes", "", removed),
-        (true, "nodes", "nodes", NONE),
         (true, "nodes", "prod", removed),
         (false, "nodes/extra.yaml", "", removed),
         (false, "nodes/extra.yaml", "nodes", NONE),
@@ -95,4 +94,82 @@ fn a_file_that_a_kustomization_no_longer_lists_is_removed_unless_something_else_
             assert_eq!(shown, expected, "{own} {list} {applied_by}: {answer}");
         }
     }
+}
+
+#[test]
+fn what_applies_nodepools_in_another_way_or_no_longer_may_replace_nodes() {
+    let (one, other) = (format!("{}---\n{CLASS}", pool("one")), format!("{}---\n{CLASS}", pool("other")));
+    let files = [("a/pool.yaml", one.as_str()), ("b/pool.yaml", &other), ("c/pool.yaml", &one)];
+    let patched = |team: &str| {
+        format!(
+            "{}  patches:\n  - target: {{kind: NodePool}}\n    patch: '[{{op: replace, path: /spec/weight, value: {team}}}]'\n",
+            flux("a")
+        )
+    };
+    let image = format!(
+        "{}  patches:\n  - target: {{kind: Deployment}}\n    patch: '[{{op: remove, path: /spec/replicas}}]'\n",
+        flux("a")
+    );
+    let helm = |chart: &str, team: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: nodes}}\n\
+             spec: {{interval: 1h, chart: {{spec: {{chart: {chart}, version: 1.2.3}}}}, values: {{pools: {{one: {team}}}}}}}\n"
+        )
+    };
+    let may = |what: &str| format!("may replace nodes: {what}, which changes what it applies of Karpenter");
+    let revision = |name: &str| argo("a").replace("path: a", &format!("path: a, targetRevision: {name}"));
+    for (old, new, expected) in [
+        (flux("a"), String::new(), may("Kustomization/nodes is removed")),
+        (flux("a"), flux("b"), may("Kustomization/nodes has another `path`")),
+        (patched("1"), patched("2"), may("Kustomization/nodes has another `patches`")),
+        (argo("a"), argo("b"), may("Application/nodes has another `path`")),
+        (revision("v1"), revision("v2"), may("Application/nodes has another `targetRevision`")),
+        (helm("node-pools", "a"), helm("node-pools", "b"), may("HelmRelease/nodes has another `values`")),
+        // What matters to no node.
+        (flux("a"), flux("c"), NONE.to_owned()),
+        (flux("a"), image, NONE.to_owned()),
+        (flux("a"), flux("a").replace("10m", "20m"), NONE.to_owned()),
+        (flux("other"), String::new(), NONE.to_owned()),
+        (argo("a"), argo("a").replace("{name: nodes", "{labels: {a: b}, name: nodes"), NONE.to_owned()),
+        (argo("monitoring"), argo("logging"), NONE.to_owned()),
+        (helm("grafana", "a"), helm("grafana", "b"), NONE.to_owned()),
+        (helm("karpenter", "a"), String::new(), NONE.to_owned()),
+    ] {
+        let answer = plan(&files, &[("apps/nodes.yaml", &old, &new)]);
+        assert_eq!(answer["verdict"], *expected, "{old}{new}{answer}");
+        if expected != NONE {
+            let side = if new.is_empty() { "old" } else { "new" };
+            assert_eq!(answer["changes"][0]["file"], format!("{side}/apps/nodes.yaml"), "{answer}");
+            assert_eq!(answer["changes"][0]["line"], 3, "{answer}");
+        }
+    }
+    // The NodePools go with it, or to another folder: they are compared by themselves.
+    let change = [("apps/nodes.yaml", &*flux("a"), ""), ("a/pool.yaml", &one, "")];
+    assert_eq!(verdict(&[], &change), "removes the nodes of 1 NodePool (one)");
+    let edited = one.replace("team: a", "team: b");
+    let moved = [
+        ("apps/nodes.yaml", &*flux("a"), &*flux("d")),
+        ("a/pool.yaml", &one, ""),
+        ("d/pool.yaml", "", &edited),
+    ];
+    let expected = "replaces every node of 1 NodePool (one): spec.template.metadata.labels.team";
+    assert_eq!(verdict(&[], &moved), expected);
+}
+
+#[test]
+fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apart() {
+    let set = |elements: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: nodes}}\nspec:\n  generators:\n  \
+             - git: {{directories: [{elements}]}}\n  template:\n    spec: {{source: {{path: '{{{{path}}}}', repoURL: 'https://example.com/a'}}}}\n"
+        )
+    };
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("clusters/dev/pool.yaml", one.as_str())];
+    let of = |old: &str, new: &str| verdict(&files, &[("apps/nodes.yaml", &set(old), &set(new))]);
+    let may = "may replace nodes: ApplicationSet/nodes has another `generators`, which changes what it applies of Karpenter";
+    assert_eq!(of("{path: clusters/*}", "{path: clusters/*}, {path: other/*}"), NONE);
+    assert_eq!(of("{path: clusters/*}", "{path: clusters/*}, {path: clusters/dev, exclude: true}"), may);
+    assert_eq!(of("{path: clusters/*}, {path: other/*}", "{path: other/*}"), may);
+    assert_eq!(of("{path: apps/*}, {path: other/*}", "{path: other/*}"), NONE);
 }

@@ -16,6 +16,8 @@ pub struct Applier<'d> {
     pub root: Node<'d>,
     /// The folders of the input that it applies.
     pub(crate) folders: Vec<AppliedFolder<'d>>,
+    /// Whether it applies what is not in the input.
+    pub is_outside: bool,
 }
 
 /// A folder that Flux or Argo CD applies.
@@ -95,13 +97,16 @@ impl<'d> Applier<'d> {
             }
             (Some("argoproj.io"), Some("ApplicationSet")) => {
                 let template = root.at_path(&["spec", "template", "spec"]);
-                let own = sources(template).filter_map(|source| source_folder(source, folders));
-                own.chain(generated(root, folders)).collect()
+                let own = sources(template).flat_map(|source| generated_folders(source, root, folders));
+                own.collect()
             }
             (Some("helm.toolkit.fluxcd.io"), Some("HelmRelease")) => Vec::new(),
             _ => return None,
         };
-        Some(Self { root, folders: applied })
+        let spec = root.get("spec");
+        let has_chart = sources(root.at_path(&["spec", "template", "spec"]).or(spec))
+            .any(|source| source.get("chart").is_some());
+        Some(Self { root, is_outside: applied.is_empty() || has_chart, folders: applied })
     }
 }
 
@@ -116,23 +121,37 @@ fn source_folder<'d>(source: Node<'_>, folders: &BTreeSet<&'d str>) -> Option<Ap
     Some(AppliedFolder { folder: folder_of(source.str_at(&["path"])?, folders)?, is_deep })
 }
 
-/// The folders around the ones that the Git generator of an ApplicationSet finds.
-fn generated<'f, 'd>(
-    root: Node<'d>,
-    folders: &'f BTreeSet<&'d str>,
-) -> impl Iterator<Item = AppliedFolder<'d>> + 'f
-where
-    'd: 'f,
-{
-    let generators = items_of(root.at_path(&["spec", "generators"]));
-    let found = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
-    let included = found.filter(|one| one.get("exclude").and_then(Node::as_bool) != Some(true));
-    included.filter_map(|one| {
-        let path = one.str_at(&["path"])?;
-        let around = path.split_once('*').map_or(path, |(start, _)| start);
-        let around = around.rsplit_once('/').map_or(around, |(folder, _)| folder);
-        Some(AppliedFolder { folder: folder_of(around, folders)?, is_deep: true })
-    })
+/// The folders that a source in the template of an `ApplicationSet` may mean: the values of generators are part of its path.
+fn generated_folders<'d>(
+    source: Node<'_>,
+    root: Node<'_>,
+    folders: &BTreeSet<&'d str>,
+) -> Vec<AppliedFolder<'d>> {
+    let Some(path) = source.str_at(&["path"]) else { return Vec::new() };
+    if !path.contains("{{") {
+        return source_folder(source, folders).into_iter().collect();
+    }
+    let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
+    let patterns: Vec<&str> = if path.starts_with("{{") && path.ends_with("}}") {
+        let generators = items_of(root.at_path(&["spec", "generators"]));
+        let all = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
+        let all = all.filter(|one| one.get("exclude").and_then(Node::as_bool) != Some(true));
+        all.filter_map(|one| one.str_at(&["path"])).collect()
+    } else {
+        vec![path]
+    };
+    let is_meant = |folder: &&&str| patterns.iter().any(|pattern| matches(pattern, folder));
+    folders.iter().filter(is_meant).map(|folder| AppliedFolder { folder, is_deep }).collect()
+}
+
+/// Whether a pattern from the root of a repository may mean a folder: the input may be a part of the repository, or be around it.
+fn matches(pattern: &str, folder: &str) -> bool {
+    let parts: Vec<&str> = pattern.trim_start_matches("./").trim_matches('/').rsplit('/').collect();
+    let mut own = folder.rsplit('/');
+    let is_same =
+        |part: &&str| own.next().is_some_and(|own| part.contains("{{") || part.contains('*') || *part == own);
+    let is_open = |part: &&str| part.contains("{{") || part.contains('*');
+    !parts.iter().all(is_open) && parts.iter().all(is_same)
 }
 
 /// Whether a folder is another one or below it.

@@ -1,0 +1,69 @@
+//! What the objects of Flux and Argo CD in the input apply.
+
+use std::collections::BTreeSet;
+
+use cluster::appliers::{Applier, Appliers};
+use cluster::built_objects::BuiltObjects;
+use manifest::{Document, File};
+use objects::object::Object;
+
+use super::PlanSide;
+use super::scope::is_planned;
+
+/// The objects that can change nodes on one side, and what applies them.
+#[derive(Debug)]
+pub(super) struct Reach<'p> {
+    pub(super) appliers: Appliers<'p>,
+    /// The objects, each with the overlays that build it.
+    objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
+}
+
+impl<'p> Reach<'p> {
+    pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects) -> Self {
+        let files = &side.cluster.files;
+        let in_overlays = built.objects_of_overlays(files).into_iter();
+        let mut objects: Vec<_> = in_overlays.filter(|(object, _)| is_planned(*object)).collect();
+        let known: BTreeSet<&str> = objects.iter().map(|(object, _)| object.root().source().name()).collect();
+        let others = files.iter().filter(|file| !known.contains(file.source.name()));
+        objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
+        Self { appliers: Appliers::of(files), objects }
+    }
+
+    /// The objects that one object of Flux or Argo CD applies.
+    pub(super) fn objects_of<'r>(
+        &'r self,
+        applier: &'r Applier<'p>,
+    ) -> impl Iterator<Item = Object<'p>> + 'r {
+        let is_reached = |(object, overlays): &&(Object<'p>, BTreeSet<&'p str>)| {
+            self.appliers.reaches(applier, object.root().source().name(), overlays)
+        };
+        self.objects.iter().filter(is_reached).map(|(object, _)| *object)
+    }
+
+    /// The objects of Flux and Argo CD that apply an object.
+    pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
+        let file = object.root().source().name();
+        let own = self.objects.iter().find(|(one, _)| {
+            one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
+        });
+        let none = BTreeSet::new();
+        let overlays = own.map_or(none, |(_, overlays)| overlays.clone());
+        let all = self.appliers.all().iter();
+        all.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
+    }
+}
+
+/// The objects of a file that can change nodes.
+fn planned_in(file: &File) -> Vec<Object<'_>> {
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    trees.flat_map(Object::all).filter(|object| is_planned(*object)).collect()
+}
+
+/// Kind, namespace and name of an object of Flux or Argo CD.
+pub(super) fn name_of<'d>(applier: &Applier<'d>) -> (&'d str, &'d str, &'d str) {
+    let text = |keys: &[&str]| applier.root.str_at(keys).unwrap_or_default();
+    (text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"]))
+}
