@@ -18,6 +18,7 @@
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
+//! | `retained` | removed objects that may stay in the cluster |
 //! | `kubernetes` | the change of the version of Kubernetes |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
@@ -50,6 +51,7 @@ mod reach;
 mod recreated;
 mod refused;
 mod renamed;
+mod retained;
 mod rollout;
 mod scope;
 mod shown;
@@ -239,7 +241,8 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
     let reach = (Reach::of(pair.old, &built.old), Reach::of(pair.new, &built.new));
-    let changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
+    let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
+    retained::weaken(&mut changes, &reach.0, &reach.1);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {

@@ -170,8 +170,8 @@ fn effects<'d>(
         let effect = match change.change.change {
             // A new NodePool has no nodes yet.
             ObjectChangeKind::Added => Effect::NewNodes,
-            // The nodes of a removed NodePool go, whatever else would replace them.
-            ObjectChangeKind::Removed => Effect::RemovesNodes,
+            // The nodes of a removed NodePool go, whatever else would replace them, unless it may stay.
+            ObjectChangeKind::Removed => change.change.effect.max(Effect::Unknown).min(Effect::RemovesNodes),
             ObjectChangeKind::Changed if change.is_recreated => Effect::RemovesNodes,
             ObjectChangeKind::Changed => continue,
         };

@@ -12,6 +12,7 @@ use values::timestamp::Timestamp;
 
 use super::change::says_that_none_launch;
 use super::recreated;
+use super::retained;
 use super::snapshot::REMOVED;
 use crate::disrupt::words::{moment, weekday};
 use crate::simulate::words::counted;
@@ -429,7 +430,9 @@ fn changes_of<'a>(
     let concerns = move |change: &&PlannedChange| {
         names.is_empty() || change.node_pools.iter().any(|name| names.contains(name))
     };
-    let is_kept = |change: &&PlannedChange| change.change != ObjectChangeKind::Removed;
+    let is_kept = |change: &&PlannedChange| {
+        change.change != ObjectChangeKind::Removed || retained::says_that_it_may_stay(&change.message)
+    };
     answer.changes.iter().filter(move |change| change.effect == effect).filter(is_kept).filter(concerns)
 }
 

@@ -173,3 +173,75 @@ fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apa
     assert_eq!(of("{path: clusters/*}, {path: other/*}", "{path: other/*}"), may);
     assert_eq!(of("{path: apps/*}, {path: other/*}", "{path: other/*}"), NONE);
 }
+
+#[test]
+fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let extra = pool("extra");
+    let with = |from: &str, to: &str| extra.replacen(from, to, 1);
+    let automated = |policy: &str| format!("{}  syncPolicy: {policy}\n", argo("a"));
+    let removes = "removes the nodes of 1 NodePool (extra)";
+    let may = |reason: &str| {
+        format!("may replace nodes of 1 NodePool (extra): it may stay in the cluster: {reason}")
+    };
+    for (applier, extra, expected) in [
+        (flux("a"), extra.clone(), removes.to_owned()),
+        (argo("a"), extra.clone(), removes.to_owned()),
+        (automated("{automated: {prune: true}}"), extra.clone(), removes.to_owned()),
+        (flux("other"), extra.clone(), removes.to_owned()),
+        (
+            flux("a").replace("prune: true", "prune: false"),
+            extra.clone(),
+            may("Kustomization/nodes has `prune: false`"),
+        ),
+        (
+            flux("a").replace("interval: 10m", "suspend: true"),
+            extra.clone(),
+            may("Kustomization/nodes is suspended"),
+        ),
+        (
+            automated("{automated: {}}"),
+            extra.clone(),
+            may("Application/nodes is synchronised without `prune: true`"),
+        ),
+        (
+            automated("{syncOptions: [Prune=false]}"),
+            extra.clone(),
+            may("Application/nodes has the option `Prune=false`"),
+        ),
+        (
+            String::new(),
+            with("{name: extra}", "{name: extra, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}}"),
+            may("`kustomize.toolkit.fluxcd.io/prune: disabled`"),
+        ),
+        (
+            String::new(),
+            with(
+                "{name: extra}",
+                "{name: extra, annotations: {argocd.argoproj.io/sync-options: Prune=false}}",
+            ),
+            may("`argocd.argoproj.io/sync-options: Prune=false`"),
+        ),
+    ] {
+        let files = [("a/one.yaml", one.as_str()), ("apps/nodes.yaml", &applier)];
+        let answer = plan(&files, &[("a/extra.yaml", &extra, "")]);
+        assert_eq!(answer["verdict"], *expected, "{applier}{extra}{answer}");
+    }
+    // What applies the NodePool is removed with it.
+    for (applier, expected) in [
+        (flux("a"), removes.to_owned()),
+        (argo("a"), removes.to_owned()),
+        (
+            flux("a").replace("interval: 10m", "deletionPolicy: Orphan"),
+            may("Kustomization/nodes is removed with `deletionPolicy: Orphan`"),
+        ),
+        (
+            argo("a").replace(", finalizers: [resources-finalizer.argocd.argoproj.io]", ""),
+            may("Application/nodes is removed without the finalizer of Argo CD"),
+        ),
+    ] {
+        let files = [("b/one.yaml", one.as_str())];
+        let change = [("a/extra.yaml", &*extra, ""), ("apps/nodes.yaml", &applier, "")];
+        assert_eq!(verdict(&files, &change), expected, "{applier}");
+    }
+}
