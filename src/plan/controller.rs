@@ -46,7 +46,7 @@ const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
 pub(super) fn changes(
     scope: &PlanScope<'_>,
     releases: Releases,
-    before_v1: Option<&ControllerChange>,
+    further: &[ControllerChange],
 ) -> Vec<ControllerChange> {
     let Releases { before, after } = releases;
     let mut found = hash_changes(before, after);
@@ -56,7 +56,7 @@ pub(super) fn changes(
         found.extend(alias_changes(scope.new.iter().copied().filter(|class| keeps_aliases(*class, &old))));
     }
     found.extend(of_kubernetes);
-    found.extend(before_v1.cloned());
+    found.extend(further.iter().cloned());
     found.extend(option_changes(scope, releases));
     for change in &mut found {
         // Whether the folder is a cluster is not certain.

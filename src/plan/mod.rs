@@ -18,6 +18,7 @@
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
+//! | `definitions` | removed custom resource definitions |
 //! | `retained` | removed objects that may stay in the cluster |
 //! | `kubernetes` | the change of the version of Kubernetes |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
@@ -35,6 +36,7 @@ mod assumption;
 mod blocks;
 mod change;
 mod controller;
+mod definitions;
 mod dropped;
 mod evidence;
 mod feeds;
@@ -249,10 +251,11 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
             own.get_mut(*index).into_iter().for_each(|own| own.push(change));
         }
     }
-    let before_v1 = controller::before_v1(pair);
+    let further: Vec<ControllerChange> =
+        controller::before_v1(pair).into_iter().chain(definitions::removed(pair)).collect();
     for (scope, own) in found.iter().zip(&own) {
         let own_pools = plan.answer.node_pools.len();
-        add_scope(plan, scope, own, (pair, releases, before_v1.as_ref()), options)?;
+        add_scope(plan, scope, own, (pair, releases, &further), options)?;
         let pools = plan.answer.node_pools.get(own_pools..).unwrap_or_default();
         let is_open = own.iter().any(|change| change.change.effect >= Effect::Unknown)
             || pools.iter().any(|pool| pool.effect >= Effect::Unknown);
@@ -343,8 +346,8 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         doubtful: None,
         was: None,
     };
-    let before_v1 = controller::before_v1(pair);
-    let deduced = add_scope(plan, &settled, &own, (pair, releases, before_v1.as_ref()), options)?;
+    let further: Vec<ControllerChange> = controller::before_v1(pair).into_iter().collect();
+    let deduced = add_scope(plan, &settled, &own, (pair, releases, &further), options)?;
     let facts = snapshot::DriftFacts {
         scope: &scope,
         changes: &changes,
@@ -408,10 +411,10 @@ fn add_scope(
     plan: &mut Plan,
     scope: &PlanScope<'_>,
     changes: &[&PlanChange<'_>],
-    (pair, releases, before_v1): (PlanPair<'_>, Releases, Option<&ControllerChange>),
+    (pair, releases, further): (PlanPair<'_>, Releases, &[ControllerChange]),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
-    let controller = controller::changes(scope, releases, before_v1);
+    let controller = controller::changes(scope, releases, further);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
     };

@@ -56,7 +56,7 @@ pub(super) fn weaken(changes: &mut [PlanChange<'_>], old: &Reach<'_>, new: &Reac
 }
 
 /// The reason in an object itself.
-fn of_object(object: Object<'_>) -> Option<String> {
+pub(super) fn of_object(object: Object<'_>) -> Option<String> {
     let metadata = |map: &str, key: &str| object.at(&["metadata", map, key]).and_then(Node::as_str);
     if ["labels", "annotations"].iter().any(|map| metadata(map, PRUNE_OF_FLUX) == Some("disabled")) {
         return Some(format!("`{PRUNE_OF_FLUX}: disabled`"));
@@ -101,7 +101,7 @@ fn of_kept(applier: &Applier<'_>) -> Option<String> {
 /// Source: `finalizerShouldDeleteResources` and `finalize` in `internal/controller/kustomization_controller.go` of
 /// fluxcd/kustomize-controller; `reconcileDelete` in `internal/controller/helmrelease_controller.go` of fluxcd/helm-controller;
 /// docs/user-guide/app_deletion.md of argoproj/argo-cd.
-fn of_removed(applier: &Applier<'_>) -> Option<String> {
+pub(super) fn of_removed(applier: &Applier<'_>) -> Option<String> {
     let (kind, _, name) = name_of(applier);
     let root = applier.root;
     let flag = |keys: &[&str]| root.at_path(keys).and_then(Node::as_bool);

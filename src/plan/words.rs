@@ -120,7 +120,11 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
     parts.extend(undecided(answer, |change| !is_in_pools(change)));
     if answer.node_pools.iter().all(|pool| pool.effect < Effect::Unknown) {
         let controller = answer.controller.iter().find(|change| change.effect >= Effect::Unknown);
-        parts.extend(controller.map(|change| format!("may replace nodes: {}", subject(change))));
+        parts.extend(controller.map(|change| {
+            let what =
+                if change.effect == Effect::RemovesNodes { "removes nodes" } else { "may replace nodes" };
+            format!("{what}: {}", subject(change))
+        }));
     }
     if parts.is_empty() {
         return nothing(answer);

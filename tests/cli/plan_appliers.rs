@@ -175,6 +175,38 @@ fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apa
 }
 
 #[test]
+fn a_removed_definition_removes_the_nodes_of_all_nodepools() {
+    const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: nodepools.karpenter.sh}\n";
+    const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: crds}\n\
+        spec: {interval: 1h, chart: {spec: {chart: karpenter-crd, version: 1.14.0}}}\n";
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("pool.yaml", one.as_str())];
+    let of = |old: &str, new: &str| verdict(&files, &[("a.yaml", old, ""), ("b.yaml", "", new)]);
+    let removes = |what: &str| format!("removes the nodes of 1 NodePool (one): {what} is removed");
+    assert_eq!(of(DEFINITION, ""), removes("nodepools.karpenter.sh"));
+    assert_eq!(of(RELEASE, ""), removes("chart karpenter-crd"));
+    assert_eq!(
+        verdict(&[], &[("a.yaml", DEFINITION, "")]),
+        "removes nodes: nodepools.karpenter.sh is removed"
+    );
+    for (old, new) in [
+        (DEFINITION, DEFINITION),
+        (DEFINITION, RELEASE),
+        (RELEASE, RELEASE),
+        (&DEFINITION.replace("nodepools.karpenter.sh", "others.example.com"), ""),
+    ] {
+        assert!(of(old, new).starts_with("no node is replaced"), "{old}{new}");
+    }
+    let may = "may replace nodes of 1 NodePool (one): ";
+    let suspended = RELEASE.replace("interval: 1h", "suspend: true");
+    assert_eq!(of(&suspended, ""), format!("{may}chart karpenter-crd is removed"));
+    // Helm never deletes what is in the folder `crds` of a chart.
+    let chart = ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
+    let answer = verdict(&[files[0], chart], &[("c/crds/a.yaml", DEFINITION, "")]);
+    assert!(answer.starts_with("no node is replaced"), "{answer}");
+}
+
+#[test]
 fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
     let one = format!("{}---\n{CLASS}", pool("one"));
     let extra = pool("extra");
