@@ -172,7 +172,7 @@ impl<'p> Feeds<'p> {
         scope: &PlanScope<'d>,
         scopes: &BTreeSet<&str>,
     ) {
-        let has_values = !self.variables.is_empty() || !self.terraform.is_empty();
+        let has_values = !self.variables.is_empty() || !self.terraform.is_empty() || !self.files.is_empty();
         if !has_values && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
             return;
         }
@@ -244,7 +244,14 @@ impl<'p> Feeds<'p> {
             let is_own = node.tree().is_evaluated();
             self.terraform.of_text(text, node.source().name()).filter(|_| is_own)
         };
-        let feed = node.as_str().and_then(|text| self.variable(text).or_else(|| of_terraform(text)));
+        // Helm renders a text in quotes, too.
+        let of_chart = |text: &str| {
+            let chart = chart_of(node.source().name()).filter(|_| text.contains("{{"))?;
+            Some((".Values", self.of_template(chart, text)?))
+        };
+        let feed = node
+            .as_str()
+            .and_then(|text| self.variable(text).or_else(|| of_terraform(text)).or_else(|| of_chart(text)));
         let Some(feed) = feed else { return };
         let Some(kind) = PLANNED.into_iter().find(|kind| object.is(*kind)) else { return };
         let Some(field) = FieldEffect::of(kind, path) else { return };

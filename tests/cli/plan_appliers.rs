@@ -277,3 +277,24 @@ fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
         assert_eq!(verdict(&files, &change), expected, "{applier}");
     }
 }
+
+#[test]
+fn the_values_of_a_chart_feed_texts_in_quotes() {
+    let template = |text: &str| POOL.replace("team: a", &format!("team: \"{{{{ {text} }}}}\""));
+    let (values, include) = (template(".Values.team"), template("include `c.team` ."));
+    let change = |old: &'static str, new: &'static str| ("c/values.yaml", old, new);
+    let of = |template: &str, changes: &[Change<'_>]| {
+        let files = [
+            ("c/templates/pool.yaml", template),
+            ("class.yaml", CLASS),
+            ("c/Chart.yaml", "name: c\nversion: 1.0.0\n"),
+        ];
+        verdict(&files, changes)
+    };
+    let may = "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team";
+    assert_eq!(of(&values, &[change("team: a\n", "team: b\n")]), may);
+    assert_eq!(of(&values, &[change("other: a\n", "other: b\n")]), NONE);
+    // A part of the chart may read any value.
+    assert_eq!(of(&include, &[change("other: a\n", "other: b\n")]), may);
+    assert_eq!(of(&include, &[("README.md", "a", "b")]), NONE);
+}
