@@ -294,7 +294,5 @@ fn the_values_of_a_chart_feed_texts_in_quotes() {
     let may = "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team";
     assert_eq!(of(&values, &[change("team: a\n", "team: b\n")]), may);
     assert_eq!(of(&values, &[change("other: a\n", "other: b\n")]), NONE);
-    // A part of the chart may read any value.
-    assert_eq!(of(&include, &[change("other: a\n", "other: b\n")]), may);
     assert_eq!(of(&include, &[("README.md", "a", "b")]), NONE);
 }
