@@ -63,7 +63,7 @@ mod tests {
                 Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
                 Ok(_) => {}
                 Err(error) => {
-                    loops.extend(error.loop_ancestor().map(|_| error.path().map(ToOwned::to_owned)))
+                    loops.extend(error.loop_ancestor().map(|_| error.path().map(ToOwned::to_owned)));
                 }
             }
         }
