@@ -180,13 +180,13 @@ fn placeholders_keep_their_names_within_strings() {
 fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
     let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
     for changed in [
-        r#"lower(var.x)"#,
+        r"lower(var.x)",
         r#"upper("A-${var.x}")"#,
-        r#"title(var.x)"#,
+        r"title(var.x)",
         r#"trim(var.x, "{}$")"#,
         r#"trimprefix(var.x, "$")"#,
         r#"trimsuffix("https://${var.x}", "}")"#,
-        r#"basename(aws_iam_role.x.arn)"#,
+        r"basename(aws_iam_role.x.arn)",
         r#"dirname("${var.x}/y")"#,
         r#"replace(var.x, ".", "-")"#,
         r#"replace("a", var.x, "b")"#,
@@ -205,7 +205,7 @@ fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
         (r#"replace("a-NAME-b", "NAME", var.x)"#, "a-${var.x}-b"),
         (r#"format("%5d%s%q %v", 7, var.x, var.y, var.z)"#, "    7${var.x}\"${var.y}\" ${var.z}"),
         (r#"indent(2, "a:\nb: ${var.x}")"#, "a:\n  b: ${var.x}"),
-        (r#"jsonencode({ a = var.x })"#, r#"{"a":"${var.x}"}"#),
+        (r"jsonencode({ a = var.x })", r#"{"a":"${var.x}"}"#),
         (r#"join("-", ["a"], ["b", var.x])"#, "a-b-${var.x}"),
         (r#"chomp("a: ${var.x}\n")"#, "a: ${var.x}"),
     ] {
