@@ -9,8 +9,8 @@ use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
 
 use super::PlanPair;
+use super::applied_objects::{AppliedObjects, name_of};
 use super::outside::{WORDS, may_patch};
-use super::reach::{Reach, name_of};
 use super::scope::without_start;
 
 /// Charts of the controller and of its custom resource definitions, whose versions and values a plan compares by themselves.
@@ -40,7 +40,10 @@ const OF_SOURCE: [&str; 7] =
     ["repoURL", "chart", "targetRevision", "helm", "kustomize", "directory", "plugin"];
 
 /// One change for each object that applies objects of Karpenter in another way, or no longer.
-pub(super) fn changes(pair: PlanPair<'_>, (old, new): (&Reach<'_>, &Reach<'_>)) -> Vec<PlannedChange> {
+pub(super) fn changes(
+    pair: PlanPair<'_>,
+    (old, new): (&AppliedObjects<'_>, &AppliedObjects<'_>),
+) -> Vec<PlannedChange> {
     let news: BTreeMap<_, &Applier<'_>> =
         new.appliers.all().iter().map(|applier| (name_of(applier), applier)).collect();
     let kept: BTreeSet<&str> = pair
@@ -75,8 +78,8 @@ pub(super) fn changes(pair: PlanPair<'_>, (old, new): (&Reach<'_>, &Reach<'_>)) 
 }
 
 /// The objects of Karpenter that an object applies, as texts.
-fn contents(reach: &Reach<'_>, applier: &Applier<'_>) -> BTreeSet<String> {
-    reach.objects_of(applier).map(|object| object.root().to_json().to_string()).collect()
+fn contents(objects: &AppliedObjects<'_>, applier: &Applier<'_>) -> BTreeSet<String> {
+    objects.objects_of(applier).map(|object| object.root().to_json().to_string()).collect()
 }
 
 /// The parts of an object that change what it applies, by field.

@@ -31,6 +31,7 @@
 //! | `words` | the verdict and other sentences |
 
 mod applied;
+mod applied_objects;
 mod appliers;
 mod assumption;
 mod blocks;
@@ -49,7 +50,6 @@ mod older;
 mod outside;
 mod pods;
 mod pool;
-mod reach;
 mod recreated;
 mod refused;
 mod renamed;
@@ -84,11 +84,11 @@ pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
 pub use recreated::DeletedObject;
 
+use applied_objects::AppliedObjects;
 use change::PlanChange;
 use feeds::Feeds;
 use networks::Networks;
 use pool::BothSettings;
-use reach::Reach;
 use scope::{PlanScope, scopes};
 
 /// The input before or after a change.
@@ -242,9 +242,9 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
-    let reach = (Reach::of(pair.old, &built.old), Reach::of(pair.new, &built.new));
+    let applied = (AppliedObjects::of(pair.old, &built.old), AppliedObjects::of(pair.new, &built.new));
     let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
-    retained::weaken(&mut changes, &reach.0, &reach.1);
+    retained::weaken(&mut changes, &applied.0, &applied.1);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {
@@ -268,7 +268,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     plan.answer.changes.extend(unread::changes(pair, &feeds));
     plan.answer.changes.extend(outside::changes(pair));
-    plan.answer.changes.extend(appliers::changes(pair, (&reach.0, &reach.1)));
+    plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(feeds.terraform.changes(pair.name));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);

@@ -7,8 +7,8 @@ use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 
+use super::applied_objects::{AppliedObjects, name_of};
 use super::change::PlanChange;
-use super::reach::{Reach, name_of};
 
 /// Label or annotation of an object that Flux does not delete.
 ///
@@ -34,7 +34,7 @@ pub(super) fn says_that_it_may_stay(message: &str) -> bool {
 }
 
 /// Weakens the removals of objects that may stay.
-pub(super) fn weaken(changes: &mut [PlanChange<'_>], old: &Reach<'_>, new: &Reach<'_>) {
+pub(super) fn weaken(changes: &mut [PlanChange<'_>], old: &AppliedObjects<'_>, new: &AppliedObjects<'_>) {
     let news: BTreeMap<_, &Applier<'_>> =
         new.appliers.all().iter().map(|applier| (name_of(applier), applier)).collect();
     for change in changes.iter_mut().filter(|change| change.change.change == ObjectChangeKind::Removed) {

@@ -12,13 +12,13 @@ use super::scope::is_planned;
 
 /// The objects that can change nodes on one side, and what applies them.
 #[derive(Debug)]
-pub(super) struct Reach<'p> {
+pub(super) struct AppliedObjects<'p> {
     pub(super) appliers: Appliers<'p>,
     /// The objects, each with the overlays that build it.
     objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
 }
 
-impl<'p> Reach<'p> {
+impl<'p> AppliedObjects<'p> {
     pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects) -> Self {
         let files = &side.cluster.files;
         let in_overlays = built.objects_of_overlays(files).into_iter();
