@@ -101,53 +101,6 @@ fn reads_configurations_beside_a_named_file_and_modules_outside_of_the_input() {
 }
 
 #[test]
-fn fields_around_a_directive_are_checked_and_the_rest_is_said() {
-    let main = "variable \"tags\" { type = map(string) }\nresource \"kubectl_manifest\" \"a\" {\n  yaml_body = templatefile(\"${path.module}/a.tftpl\", { tags = var.tags })\n}\n";
-    let template = |lines: &str| {
-        format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec:\n{lines}  amiSelectorTerms: [{{alias: AL2023@latest}}]\n"
-        )
-    };
-    let optional = template("%{ if length(tags) > 0 ~}\n  tags: {a: b}\n%{ endif ~}\n  role: r\n");
-    let folder = Folder::with(&[("main.tf", main), ("a.tftpl", &optional)]);
-    let run = folder.run(&["check", "."]);
-    assert!(run.stdout.contains("a.tftpl:9:30") && !run.stdout.contains("spec.tags"), "{}", run.stdout);
-    let either =
-        template("%{ if length(tags) > 0 ~}\n  role: r\n%{ else ~}\n  instanceProfile: p\n%{ endif ~}\n");
-    let both = Folder::with(&[("main.tf", main), ("a.tftpl", &either)]);
-    for (folder, hidden) in [(&folder, "spec.tags"), (&both, "spec")] {
-        let json = folder.run(&["check", ".", "--format", "json"]).json();
-        assert!(json.to_string().contains(&format!("not checked in `{hidden}`")), "{json}");
-        let hash = folder.run(&["hash", "."]);
-        assert!(hash.stdout.contains(&format!("no hash: {hidden} has a placeholder")), "{}", hash.stdout);
-    }
-}
-
-#[test]
-fn lists_that_are_not_known_are_no_mistakes() {
-    let main = r#"variable "zones" { type = list(string) }
-variable "name" { type = string }
-resource "kubectl_manifest" "pool" {
-  yaml_body = <<-YAML
-    apiVersion: karpenter.sh/v1
-    kind: NodePool
-    metadata: {name: "${lower(format("%.8s", var.name))}-${replace(var.name, "_", "-")}"}
-    spec:
-      template:
-        spec:
-          nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-          requirements:
-          - key: topology.kubernetes.io/zone
-            operator: In
-            values: [${join(", ", [for zone in var.zones : format("%q", zone)])}]
-  YAML
-}
-"#;
-    let json = Folder::with(&[("main.tf", main)]).run(&["check", ".", "--format", "json"]).json();
-    assert_eq!((&json["findings"], &json["summary"]["documents"]), (&serde_json::json!([]), &1.into()));
-}
-
-#[test]
 fn reads_the_values_and_the_version_of_a_release() {
     let release = |queue: &str| {
         format!(

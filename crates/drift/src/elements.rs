@@ -213,11 +213,6 @@ pub(crate) fn elements<'d>(object: Object<'d>, options: &HashOptions) -> Vec<Ele
 /// Decodes what is no part of the hash: Karpenter reads the whole object or nothing of it.
 fn decode_rest<'d>(object: Object<'d>, options: &HashOptions) -> Result<(), HashError<'d>> {
     let hasher = options.hasher();
-    let objects = [["spec"].as_slice(), &["spec", "template"]];
-    let undecodable = |node: &Node<'_>| !node.is_mapping() && !node.is_null();
-    if let Some(node) = objects.into_iter().filter_map(|path| object.at(path)).find(undecodable) {
-        return Err(HashError { node, problem: HashProblem::Type(SchemaType::Object(&[])) });
-    }
     if HAS_KUBELET_HASH.contains(options.release) {
         kubelet_hash_of_1_0(object.at(&["spec", "kubelet"]))?;
     }

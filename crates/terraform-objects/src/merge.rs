@@ -69,21 +69,11 @@ impl Merge {
         for draft in drafts {
             match draft {
                 DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
-                DocumentDraft::Alternatives { texts: alternatives, used, at, address, reason } => {
+                DocumentDraft::Alternatives { texts: alternatives, used, at, reason } => {
+                    let unknown = || Document::Unevaluated { span: at.span(), reason: reason.clone() };
                     let agreed = text::agreed(alternatives, *used, texts, limits);
-                    let part = match agreed.as_ref().map(|agreed| agreed.hidden.as_slice()) {
-                        Some([]) => None,
-                        Some(hidden) => Some(format!(" in {}", hidden.join(", "))),
-                        None => Some(String::new()),
-                    };
-                    if let Some(part) = part {
-                        let reason = format!("`{address}`, not checked{part}: {reason}");
-                        let document = Document::Unevaluated { span: at.span(), reason };
-                        self.add_document(PlacedDocument { at: *at, document }, texts);
-                    }
-                    if let Some(agreed) = agreed {
-                        self.add_document(agreed.placed, texts);
-                    }
+                    let placed = agreed.unwrap_or_else(|| PlacedDocument { at: *at, document: unknown() });
+                    self.add_document(placed, texts);
                 }
                 DocumentDraft::Document(part) => {
                     let at = part.place();

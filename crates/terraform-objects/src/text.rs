@@ -1,7 +1,5 @@
 //! Documents in strings: YAML and JSON, of which each node has the place of its bytes.
 
-use core::fmt::Write as _;
-
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Assembly, Node, NodeId, NodePlace, Style, Tree, Value};
@@ -34,21 +32,14 @@ pub(crate) fn documents(
     file.documents.into_iter().map(|document| placer.placed(document, limits)).collect()
 }
 
-/// A document that is the same in several strings, but for some values.
-pub(crate) struct AgreedDocument {
-    pub(crate) placed: PlacedDocument,
-    /// The fields whose lists, objects or presence are not the same, each in backquotes.
-    pub(crate) hidden: Vec<String>,
-}
-
-/// The document that all of some strings have, at the places of the largest one: with a placeholder for each value that is not the same in all
-/// of them, or that some of them do not have. `None` if they do not have one object of the same kind each.
+/// The document that all of some strings have, at the places of the first one: with a placeholder for each value that is not the same in all
+/// of them. `None` if they do not have one object of the same kind each.
 pub(crate) fn agreed(
     alternatives: &[EvaluatedText],
     used: TextPlace,
     texts: &Texts,
     limits: &Limits,
-) -> Option<AgreedDocument> {
+) -> Option<PlacedDocument> {
     let read = |text: &EvaluatedText| {
         let budget = WorkBudget::of_file(text.as_str().len(), limits);
         let documents = File::read_yaml("-", text.as_str(), READ_OPTIONS, &budget).documents;
@@ -58,81 +49,28 @@ pub(crate) fn agreed(
         }
     };
     let trees: Vec<Tree> = alternatives.iter().map(read).collect::<Option<_>>()?;
-    // The first one of the largest documents.
-    let sizes = trees.iter().enumerate().rev().map(|(index, tree)| (size(tree.root()), index));
-    let (_, largest) = sizes.max_by_key(|(size, _)| *size)?;
-    let first = trees.get(largest)?;
-    let root = first.root();
-    let others = trees.iter().enumerate().filter(|(index, _)| *index != largest);
-    let others: Vec<Node<'_>> = others.map(|(_, tree)| tree.root()).collect();
+    let (first, others) = trees.split_first()?;
+    let (root, others): (Node<'_>, Vec<Node<'_>>) = (first.root(), others.iter().map(Tree::root).collect());
     let has_same = |key: &str| {
         let value = root.str_at(&[key]);
         value.is_some() && others.iter().all(|other| other.str_at(&[key]) == value)
     };
-    let has_all = |other: &Node<'_>| root.children().all(|child| other.get(child.key()).is_some());
-    if !root.is_mapping()
-        || !has_same("apiVersion")
-        || !has_same("kind")
-        || !is_agreed(root, &others)
-        || !others.iter().all(has_all)
-    {
+    if !root.is_mapping() || !has_same("apiVersion") || !has_same("kind") || !is_agreed(root, &others) {
         return None;
     }
-    let placer = Placer { text: alternatives.get(largest)?, texts, used };
+    let placer = Placer { text: alternatives.first()?, texts, used };
     let tree = placer.tree(first, &others, limits.nodes)?;
-    let document = PlacedDocument { at: placer.place(root.span()), document: Document::Read(tree) };
-    let mut hidden = Vec::new();
-    add_hidden(root, &others, &mut String::new(), &mut hidden);
-    Some(AgreedDocument { placed: document, hidden })
+    Some(PlacedDocument { at: placer.place(root.span()), document: Document::Read(tree) })
 }
 
-/// Number of values.
-fn size(node: Node<'_>) -> usize {
-    1 + node.children().map(size).sum::<usize>()
-}
-
-/// Whether other nodes have the same value as a node, but for the values in it. Others may lack members of an object: the object with all of its
-/// members is one that a text has, so that no rule sees two fields that no text has together.
+/// Whether other nodes have the same value as a node, but for the values in it.
 fn is_agreed(node: Node<'_>, others: &[Node<'_>]) -> bool {
+    let is_collection = matches!(node.value(), Value::Mapping | Value::Sequence);
+    let keys = |node: Node<'_>| node.children().map(|child| child.key().to_owned()).collect::<Vec<_>>();
     others.iter().all(|other| {
         node.value() == other.value()
-            && match node.value() {
-                Value::Mapping => other.children().all(|child| node.get(child.key()).is_some()),
-                Value::Sequence => node.len() == other.len(),
-                _ => node.spelling() == other.spelling(),
-            }
+            && if is_collection { keys(node) == keys(*other) } else { node.spelling() == other.spelling() }
     })
-}
-
-/// The nodes of other objects and lists in the place of a child. Fewer than the others, if some of them do not have it.
-fn counterparts<'o>(child: Node<'_>, index: usize, others: &[Node<'o>]) -> Vec<Node<'o>> {
-    let is_member = child.parent().is_some_and(Node::is_mapping);
-    let in_other =
-        |other: &Node<'o>| if is_member { other.get(child.key()) } else { other.children().nth(index) };
-    others.iter().filter_map(in_other).collect()
-}
-
-/// Adds the paths of what is hidden below a node, except single values.
-fn add_hidden(node: Node<'_>, others: &[Node<'_>], path: &mut String, hidden: &mut Vec<String>) {
-    let length = path.len();
-    for (index, child) in node.children().enumerate() {
-        if node.is_mapping() {
-            path.push_str(if length == 0 { "" } else { "." });
-            path.push_str(child.key());
-        } else {
-            let _ = write!(path, "[{index}]");
-        }
-        let found = counterparts(child, index, others);
-        let is_collection = |node: &Node<'_>| matches!(node.value(), Value::Mapping | Value::Sequence);
-        if found.len() < others.len()
-            || !is_agreed(child, &found) && (is_collection(&child) || found.iter().any(is_collection))
-        {
-            hidden.push(format!("`{path}`"));
-        } else if is_agreed(child, &found) {
-            add_hidden(child, &found, path, hidden);
-        }
-        path.truncate(length);
-    }
 }
 
 /// Finds the places of the bytes of a string.
@@ -183,7 +121,7 @@ impl Placer<'_> {
     fn tree(&self, tree: &Tree, others: &[Node<'_>], limit: usize) -> Option<Tree> {
         let main = self.texts.get(self.place(tree.root().span()).text)?;
         let mut assembly = Assembly::of_text(main, &READ_OPTIONS, limit);
-        self.copy(tree.root(), Some(others), None, &mut assembly)?;
+        self.copy(tree.root(), others, None, &mut assembly)?;
         for comment in tree.comments() {
             let place = self.place(comment.span);
             if is_verbatim(self.text, comment.span, self.texts)
@@ -195,11 +133,10 @@ impl Placer<'_> {
         Some(assembly.finish())
     }
 
-    /// Copies a node with everything in it. `others` are the nodes in its place; none if it is not known whether there is a node.
     fn copy(
         &self,
         node: Node<'_>,
-        others: Option<&[Node<'_>]>,
+        others: &[Node<'_>],
         parent: Option<NodeId>,
         assembly: &mut Assembly,
     ) -> Option<()> {
@@ -209,12 +146,12 @@ impl Placer<'_> {
         let is_member = node.parent().is_some_and(Node::is_mapping);
         let name = is_member.then(|| node.key());
         let source = self.texts.get(place.text)?;
-        let Some(others) = others.filter(|others| is_agreed(node, others)) else {
+        if !is_agreed(node, others) {
             let value = place.span();
             let at = NodePlace { source, key, value, style: Style::Plain, derived: Some(UNKNOWN) };
             assembly.place(parent, name, Value::String(UNKNOWN), &at)?;
             return Some(());
-        };
+        }
         let is_scalar = !matches!(node.value(), Value::Mapping | Value::Sequence);
         let spelling = if is_scalar { node.spelling() } else { "" };
         let is_derived = is_scalar && (node.is_derived() || !is_verbatim(self.text, node.span(), self.texts));
@@ -229,10 +166,10 @@ impl Placer<'_> {
         if let Some(string) = node.as_str().filter(|_| is_derived) {
             self.set_parts(id, node, string, place, assembly);
         }
+        let others: Vec<Vec<Node<'_>>> = others.iter().map(|other| other.children().collect()).collect();
         for (index, child) in node.children().enumerate() {
-            let found = counterparts(child, index, others);
-            let found = Some(found.as_slice()).filter(|found| found.len() == others.len());
-            self.copy(child, found, Some(id), assembly)?;
+            let others: Vec<Node<'_>> = others.iter().filter_map(|other| other.get(index).copied()).collect();
+            self.copy(child, &others, Some(id), assembly)?;
         }
         assembly.complete(id);
         Some(())

@@ -26,13 +26,14 @@ pub(super) fn documents(
             continue;
         };
         let (at, cause) = (directive.place, directive.placeholder.text(part.as_str()));
-        let position = resource.position(at);
-        let reason =
-            format!("a directive in `{name}`{position} is known only after Terraform applies `{cause}`");
-        let address = resource.block.address.clone();
+        let reason = format!(
+            "`{}`, not checked: a directive in `{name}`{} is known only after Terraform applies `{cause}`",
+            resource.block.address,
+            resource.position(at)
+        );
         drafts.push(match part.alternatives(MAX_ALTERNATIVES) {
-            Some(texts) => DocumentDraft::Alternatives { texts, used, at, address, reason },
-            None => DocumentDraft::Unknown(at, format!("`{address}`, not checked: {reason}")),
+            Some(texts) => DocumentDraft::Alternatives { texts, used, at, reason },
+            None => DocumentDraft::Unknown(at, reason),
         });
     }
     drafts

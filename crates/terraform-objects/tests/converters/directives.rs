@@ -37,10 +37,7 @@ kind: D
     --- a.tftpl:4
     .apiVersion = "v1" @4:13
     .kind = "B" @5:7
-    .spec.a = 1 @7:6
-    .spec.role = "${unknown}" @9:9 from "x"
-    --- a.tftpl:8
-    `kubectl_manifest.a`, not checked in `spec.role`: a directive in `yaml_body` (a.tftpl:8) is known only after Terraform applies `${is_on}`
+    .spec = "${unknown}" @7:3 from "a: 1\n%{ if is_on ~}\n  role: x"
     --- a.tftpl:12
     `kubectl_manifest.a`, not checked: a directive in `yaml_body` (a.tftpl:12) is known only after Terraform applies `${all}`
     --- a.tftpl:18
@@ -79,35 +76,17 @@ script: |
     --- a.tftpl:1
     .apiVersion = "v1" @1:13
     .kind = "A" @2:7
-    .metadata.name = "${module.a.is_on}" @4:9 from "${is_on}"
-    .metadata.labels = "${unknown}" @6:11 from "{a: b}"
+    .metadata = "${unknown}" @4:3 from "name: ${is_on}\n%{ if is_on ~}\n  labels: {a: b}"
     .spec.size = "${unknown}" @9:22 from "1"
     .spec.same = "x" @10:9 from "\"%{ if is_on }x%{ else }x%{ endif }\""
     .spec.known.0 = 1 @11:11
-    --- a.tftpl:5
-    `kubectl_manifest.a`, not checked in `metadata.labels`: a directive in `yaml_body` (a.tftpl:5) is known only after Terraform applies `${is_on}`
     --- a.tftpl:13
     .apiVersion = "v1" @13:13
     .kind = "B" @14:7
-    .list = "${unknown}" @16:3 from "1\n%{ for one in all ~}\n- ${one}"
+    .list = "${unknown}" @16:3 from "1"
     .items.0.a = "${unknown}" @21:7 from "\"%{ if is_on }b%{ endif }\""
     .items.0.c = "d" @21:38
     .script = "${unknown}" @23:3 from "echo\n  %{ if is_on }exit%{ endif }\n"
-    --- a.tftpl:17
-    `kubectl_manifest.a`, not checked in `list`: a directive in `yaml_body` (a.tftpl:17) is known only after Terraform applies `${all}`
-    "#);
-}
-
-#[test]
-fn an_object_is_unknown_if_no_text_has_all_of_its_fields() {
-    let text = "apiVersion: v1\nkind: A\nspec:\n%{ if is_on ~}\n  role: x\n%{ else ~}\n  profile: y\n%{ endif ~}\n  a: 1\n";
-    assert_snapshot!(template(text), @r#"
-    --- a.tftpl:1
-    .apiVersion = "v1" @1:13
-    .kind = "A" @2:7
-    .spec = "${unknown}" @5:3 from "role: x\n%{ else ~}\n  profile: y\n%{ endif ~}\n  a: 1"
-    --- a.tftpl:4
-    `kubectl_manifest.a`, not checked in `spec`: a directive in `yaml_body` (a.tftpl:4) is known only after Terraform applies `${is_on}`
     "#);
 }
 
