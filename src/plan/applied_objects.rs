@@ -1,6 +1,6 @@
 //! What the objects of Flux and Argo CD in the input apply.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::{Applier, Appliers};
 use cluster::built_objects::BuiltObjects;
@@ -8,12 +8,16 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use super::PlanSide;
-use super::scope::is_planned;
+use super::scope::{is_planned, without_start};
 
 /// The objects that can change nodes on one side, and what applies them.
 #[derive(Debug)]
 pub(super) struct AppliedObjects<'p> {
     pub(super) appliers: Appliers<'p>,
+    /// Indexes of the objects of Flux and Argo CD by name. Several clusters may have an object of one name.
+    by_name: BTreeMap<ApplierName<'p>, Vec<usize>>,
+    /// The folder of the side.
+    folder: &'p str,
     /// The objects, each with the overlays that build it.
     objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
 }
@@ -26,7 +30,30 @@ impl<'p> AppliedObjects<'p> {
         let known: BTreeSet<&str> = objects.iter().map(|(object, _)| object.root().source().name()).collect();
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
         objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
-        Self { appliers: Appliers::of(files), objects }
+        let appliers = Appliers::of(files);
+        let mut by_name = BTreeMap::<_, Vec<usize>>::new();
+        for (index, applier) in appliers.all().iter().enumerate() {
+            by_name.entry(name_of(applier)).or_default().push(index);
+        }
+        Self { appliers, by_name, folder: side.folder, objects }
+    }
+
+    /// What an object of Flux or Argo CD of the other side is here: the one with its name in the same file, or the only one with its name.
+    pub(super) fn counterpart(
+        &self,
+        applier: &Applier<'_>,
+        other: &AppliedObjects<'_>,
+    ) -> Option<&Applier<'p>> {
+        let indexes = self.by_name.get(&name_of(applier))?;
+        let named = || indexes.iter().filter_map(|index| self.appliers.all().get(*index));
+        let file = other.file_of(applier);
+        let only = || named().next().filter(|_| indexes.len() == 1);
+        named().find(|one| self.file_of(one) == file).or_else(only)
+    }
+
+    /// The name of the file of an object of Flux or Argo CD, from the folder of the side.
+    fn file_of<'d>(&self, applier: &Applier<'d>) -> &'d str {
+        without_start(applier.root.source().name(), self.folder)
     }
 
     /// The objects that one object of Flux or Argo CD applies.
@@ -63,7 +90,9 @@ fn planned_in(file: &File) -> Vec<Object<'_>> {
 }
 
 /// Kind, namespace and name of an object of Flux or Argo CD.
-pub(super) fn name_of<'d>(applier: &Applier<'d>) -> (&'d str, &'d str, &'d str) {
+type ApplierName<'d> = (&'d str, &'d str, &'d str);
+
+pub(super) fn name_of<'d>(applier: &Applier<'d>) -> ApplierName<'d> {
     let text = |keys: &[&str]| applier.root.str_at(keys).unwrap_or_default();
     (text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"]))
 }

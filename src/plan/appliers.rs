@@ -44,8 +44,6 @@ pub(super) fn changes(
     pair: PlanPair<'_>,
     (old, new): (&AppliedObjects<'_>, &AppliedObjects<'_>),
 ) -> Vec<PlannedChange> {
-    let news: BTreeMap<_, &Applier<'_>> =
-        new.appliers.all().iter().map(|applier| (name_of(applier), applier)).collect();
     let kept: BTreeSet<&str> = pair
         .new
         .cluster
@@ -65,7 +63,7 @@ pub(super) fn changes(
         if !(is_there() || outside) {
             continue;
         }
-        let Some(after) = news.get(&name_of(before)) else {
+        let Some(after) = new.counterpart(before, old) else {
             found.push(change(pair, before, None));
             continue;
         };

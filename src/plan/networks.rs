@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use karpenter::kind::Kind;
-use manifest::Document;
 use manifest::tree::{Node, items_of, members_of};
+use manifest::{Document, is_terraform};
 use objects::network_tags::{SECURITY_GROUP, SUBNET};
 use objects::object::Object;
 use values::placeholder::has_placeholder;
@@ -30,7 +30,8 @@ struct Network<'p> {
     identity: (&'p str, String),
     tags: BTreeMap<&'p str, &'p str>,
     file: &'p str,
-    /// Whether it is one resource. A module may create none or several with its tags, and a tag may be for either kind.
+    /// Whether it is one resource with all its tags. A configuration may move it to another address, and tag it elsewhere, such as in
+    /// `default_tags`. A module may create none or several with its tags.
     is_certain: bool,
 }
 
@@ -138,6 +139,7 @@ impl Network<'_> {
 fn of_side(side: PlanSide<'_>) -> Vec<Network<'_>> {
     let mut found = Vec::new();
     for file in &side.cluster.files {
+        let file_name = without_start(file.source.name(), side.folder);
         for document in &file.documents {
             let Document::Read(tree) = document else { continue };
             for (name, resource) in members_of(tree.root().get("Resources")) {
@@ -146,10 +148,15 @@ fn of_side(side: PlanSide<'_>) -> Vec<Network<'_>> {
                 let tags = items_of(resource.at_path(&["Properties", "Tags"]));
                 let tags = tags.filter_map(|tag| Some((tag.str_at(&["Key"])?, tag.str_at(&["Value"])?)));
                 let id = resource.str_at(&["Properties", "Id"]).unwrap_or_default().to_owned();
-                // Only a resource of Terraform has its address as its name.
-                let is_certain = !tree.is_evaluated() || name.contains('.');
-                let file = without_start(file.source.name(), side.folder);
-                found.push(Network { kind, identity: (name, id), tags: tags.collect(), file, is_certain });
+                // In a plan of Terraform, only a resource has its address as its name.
+                let is_certain = !tree.is_evaluated() || (name.contains('.') && !is_terraform(file_name));
+                found.push(Network {
+                    kind,
+                    identity: (name, id),
+                    tags: tags.collect(),
+                    file: file_name,
+                    is_certain,
+                });
             }
         }
     }

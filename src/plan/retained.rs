@@ -1,7 +1,5 @@
 //! Removed objects that may stay in the cluster, because Flux, Argo CD or Helm does not delete them.
 
-use std::collections::BTreeMap;
-
 use cluster::appliers::Applier;
 use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
@@ -35,12 +33,10 @@ pub(super) fn says_that_it_may_stay(message: &str) -> bool {
 
 /// Weakens the removals of objects that may stay.
 pub(super) fn weaken(changes: &mut [PlanChange<'_>], old: &AppliedObjects<'_>, new: &AppliedObjects<'_>) {
-    let news: BTreeMap<_, &Applier<'_>> =
-        new.appliers.all().iter().map(|applier| (name_of(applier), applier)).collect();
     for change in changes.iter_mut().filter(|change| change.change.change == ObjectChangeKind::Removed) {
         let Some(object) = change.change.old else { continue };
         let reason = of_object(object).or_else(|| {
-            let of_applier = |applier: &Applier<'_>| match news.get(&name_of(applier)) {
+            let of_applier = |applier: &Applier<'_>| match new.counterpart(applier, old) {
                 Some(after) => of_kept(after),
                 None => of_removed(applier),
             };
@@ -81,12 +77,15 @@ fn of_kept(applier: &Applier<'_>) -> Option<String> {
         "Kustomization" if flag(&["spec", "suspend"]) == Some(true) => "is suspended",
         "Kustomization" if flag(&["spec", "prune"]) == Some(false) => "has `prune: false`",
         "Application" | "ApplicationSet" => {
-            let policy = spec_of_argo(applier)?.get("syncPolicy")?;
-            let mut options = items_of(policy.get("syncOptions")).filter_map(Node::as_str);
+            // Without a policy, somebody synchronises by hand, and may leave out what goes.
+            let policy = spec_of_argo(applier)?.get("syncPolicy");
+            let options = items_of(policy.and_then(|policy| policy.get("syncOptions")));
+            let mut options = options.filter_map(Node::as_str);
             if let Some(option) = options.find(|option| is_kept(option)) {
                 return Some(format!("{kind}/{name} has the option `{option}`"));
             }
-            if policy.get("automated")?.get("prune").and_then(Node::as_bool) == Some(true) {
+            let prunes = policy.and_then(|policy| policy.at_path(&["automated", "prune"]));
+            if prunes.and_then(Node::as_bool) == Some(true) {
                 return None;
             }
             "is synchronised without `prune: true`"

@@ -47,7 +47,7 @@ fn argo(path: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1\nkind: Application\n\
          metadata: {{name: nodes, finalizers: [resources-finalizer.argocd.argoproj.io]}}\n\
-         spec:\n  source: {{repoURL: 'https://example.com/a', path: {path}}}\n"
+         spec:\n  syncPolicy: {{automated: {{prune: true}}}}\n  source: {{repoURL: 'https://example.com/a', path: {path}}}\n"
     )
 }
 
@@ -211,7 +211,7 @@ fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
     let one = format!("{}---\n{CLASS}", pool("one"));
     let extra = pool("extra");
     let with = |from: &str, to: &str| extra.replacen(from, to, 1);
-    let automated = |policy: &str| format!("{}  syncPolicy: {policy}\n", argo("a"));
+    let automated = |policy: &str| argo("a").replace("{automated: {prune: true}}", policy);
     let removes = "removes the nodes of 1 NodePool (extra)";
     let may = |reason: &str| {
         format!("may replace nodes of 1 NodePool (extra): it may stay in the cluster: {reason}")
@@ -219,7 +219,11 @@ fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
     for (applier, extra, expected) in [
         (flux("a"), extra.clone(), removes.to_owned()),
         (argo("a"), extra.clone(), removes.to_owned()),
-        (automated("{automated: {prune: true}}"), extra.clone(), removes.to_owned()),
+        (
+            argo("a").replace("  syncPolicy: {automated: {prune: true}}\n", ""),
+            extra.clone(),
+            may("Application/nodes is synchronised without `prune: true`"),
+        ),
         (flux("other"), extra.clone(), removes.to_owned()),
         (
             flux("a").replace("prune: true", "prune: false"),
@@ -276,6 +280,22 @@ fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
         let change = [("a/extra.yaml", &*extra, ""), ("apps/nodes.yaml", &applier, "")];
         assert_eq!(verdict(&files, &change), expected, "{applier}");
     }
+}
+
+#[test]
+fn clusters_may_have_kustomizations_of_one_name() {
+    let (dev, prod) = (flux("nodes/dev"), flux("nodes/prod").replace("prune: true", "prune: false"));
+    let (class, extra) = (format!("{}---\n{CLASS}", pool("one")), pool("extra"));
+    let files = [
+        ("clusters/dev/nodes.yaml", dev.as_str()),
+        ("clusters/prod/nodes.yaml", &prod),
+        ("nodes/dev/one.yaml", &class),
+        ("nodes/prod/one.yaml", &class),
+    ];
+    let changed = plan(&files, &[("README.md", "a", "b")]);
+    assert_eq!((&changed["effect"], &changed["changes"]), (&"none".into(), &Value::Array(Vec::new())));
+    let removed = plan(&files, &[("nodes/dev/extra.yaml", &extra, "")]);
+    assert_eq!(removed["effect"], "removes-nodes", "{removed}");
 }
 
 #[test]

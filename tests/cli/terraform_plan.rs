@@ -431,7 +431,7 @@ fn security_groups_and_subnets_that_selector_terms_find_replace_nodes() {
         folder.write(&format!("{side}/nodes.yaml"), manifests.as_bytes());
     }
     let run = folder.run(&[&AT[..], &["old", "new"]].concat());
-    let expected = "replaces every node of 1 NodePool (default): spec.securityGroupSelectorTerms";
+    let expected = "may replace nodes of 1 NodePool (default): spec.securityGroupSelectorTerms";
     assert_eq!(run.stdout.lines().next(), Some(expected), "{run:?}");
     // A module may create none.
     let module = |value: &str| {
