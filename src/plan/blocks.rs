@@ -85,11 +85,16 @@ fn arguments(lines: &[(usize, &str)]) -> Vec<Part> {
             found.push(Part { address: name.to_owned(), line: number + 1, text: String::new() });
         }
         if let Some(part) = found.last_mut().filter(|_| is_shown(line)) {
-            part.text.push_str(line.trim());
+            part.text.push_str(&spaced(line));
             part.text.push('\n');
         }
     }
     found
+}
+
+/// A line with single spaces, because `terraform fmt` aligns what stands below each other.
+fn spaced(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The name of the argument or the block that a line starts.
@@ -102,7 +107,7 @@ fn name_of(line: &str) -> Option<&str> {
 
 fn written(lines: &[(usize, &str)]) -> String {
     let shown = lines.iter().filter(|(_, line)| is_shown(line));
-    shown.flat_map(|(_, line)| [line.trim(), "\n"]).collect()
+    shown.map(|(_, line)| spaced(line) + "\n").collect()
 }
 
 /// Whether a line is neither empty nor a comment.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::folders::folders_of;
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree, items_of};
-use manifest::{Document, File};
+use manifest::{Document, File, is_terraform};
 use objects::object::Object;
 use values::placeholder::Placeholder;
 
@@ -241,8 +241,10 @@ impl<'p> Feeds<'p> {
             self.fields(object, child, &format!("{path}[{index}]"), found, file);
         }
         let of_terraform = |text: &str| {
-            let is_own = node.tree().is_evaluated();
-            self.terraform.of_text(text, node.source().name()).filter(|_| is_own)
+            let file = node.source().name();
+            // A here-document stands in the configuration itself.
+            let is_own = node.tree().is_evaluated() || is_terraform(file);
+            self.terraform.of_text(text, file).filter(|_| is_own)
         };
         // Helm renders a text in quotes, too.
         let of_chart = |text: &str| {

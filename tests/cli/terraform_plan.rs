@@ -353,6 +353,14 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
     };
     let local =
         |name: &str| data("local.name") + &format!("locals {{\n  name  = \"{name}\"\n  other = 1\n}}\n");
+    // A here-document in the configuration.
+    let inline = |name: &str| {
+        let body = pool("${data.aws_ssm_parameter.a.value}");
+        format!(
+            "resource \"kubectl_manifest\" \"pool\" {{\n  yaml_body = <<-YAML\n    {body}\n  YAML\n}}\n\
+             data \"aws_ssm_parameter\" \"a\" {{\n  name = \"{name}\"\n}}\n"
+        )
+    };
     let verdict_of = |files: &[(&str, &str, &str)]| {
         let folder = Folder::with(&[]);
         for (name, old, new) in files.iter().chain(&[("pool.yaml.tftpl", body.as_str(), body.as_str())]) {
@@ -377,11 +385,15 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
     ] {
         assert_eq!(verdict_of(files), (may.to_owned(), message.to_owned()));
     }
+    let (verdict, message) = verdict_of(&[("main.tf", &inline("/a"), &inline("/b"))]);
+    assert_eq!(verdict.replace(" in main.tf", ""), may);
+    assert_eq!(message, "main.tf changes `data.aws_ssm_parameter.a`");
     let unrelated = local("/a").replace("other = 1", "other = 2") + "# a\n";
     for files in [
         &[("main.tf", variable.as_str(), variable.as_str()), ("prod.tfvars", "a = 1\n", "a = 2\n")][..],
         &[("main.tf", &local("/a"), &unrelated)],
         &[("main.tf", &data("\"/a\""), &data("\"/a\"").replace("  name", "\n  # same\n  name"))],
+        &[("main.tf", &data("\"/a\""), &data("\"/a\"").replace("name =", "name    ="))],
     ] {
         assert_eq!(verdict_of(files).0, NONE);
     }

@@ -1,6 +1,6 @@
 //! The symbolic links of a commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::input::normalised;
@@ -20,7 +20,8 @@ pub(super) struct TreeFile {
     pub(super) real: PathBuf,
 }
 
-/// Adds the files behind links under the paths of the links. A link out of the repository, or to a folder around the link, leads to no file.
+/// Adds the files behind links under the paths of the links, each file once behind a link. A link out of the repository, or to a folder around
+/// the link, leads to no file.
 pub(super) fn follow(files: &mut BTreeMap<PathBuf, TreeFile>, links: Vec<(PathBuf, String)>) {
     let target = |link: &Path, text: &str| {
         let folder = Path::new("/").join(link.parent()?);
@@ -37,6 +38,8 @@ pub(super) fn follow(files: &mut BTreeMap<PathBuf, TreeFile>, links: Vec<(PathBu
             Some((link, target))
         })
         .collect();
+    // Links to each other lead to a file on exponentially many paths.
+    let mut seen = BTreeSet::<(&Path, PathBuf)>::new();
     for _ in 0..MAX_CHAIN {
         let before = files.len();
         for (link, target) in &links {
@@ -45,7 +48,8 @@ pub(super) fn follow(files: &mut BTreeMap<PathBuf, TreeFile>, links: Vec<(PathBu
                 .filter_map(|(path, file)| {
                     let rest = path.strip_prefix(target).ok()?;
                     let path = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
-                    Some((path, file.clone()))
+                    let is_new = !files.contains_key(&path) && seen.insert((link, file.real.clone()));
+                    is_new.then(|| (path, file.clone()))
                 })
                 .collect();
             if files.len() + behind.len() > before + MAX_FILES {
@@ -95,5 +99,13 @@ mod tests {
             let new = files.keys().filter_map(|path| path.to_str()).filter(|path| !own.contains(path));
             assert_eq!(new.collect::<Vec<_>>().join(" "), expected, "{links:?}");
         }
+    }
+    #[test]
+    fn links_to_each_other_lead_to_each_file_once() {
+        let links = [("a/l", "../b"), ("a/m", "../b"), ("b/l", "../a"), ("b/m", "../a")];
+        let file = |path: &str| (PathBuf::from(path), TreeFile { hash: String::new(), real: path.into() });
+        let mut files: BTreeMap<PathBuf, TreeFile> = ["a/x.yaml", "b/y.yaml"].map(file).into();
+        follow(&mut files, links.map(|(link, text)| (link.into(), text.to_owned())).into());
+        assert_eq!(files.len(), 2 + links.len() * 2, "{files:?}");
     }
 }
