@@ -151,7 +151,7 @@ spec:
   assert.equal(loaded(), true);
   await hover('limits');
   await page.locator('.tip-field', { hasText: 'spec.limits' }).waitFor();
-  assert.match(await tip.textContent(), /^a change of spec\.limits acts at once, without a replacement/);
+  assert.match(await tip.textContent(), /^a change of spec\.limits acts at once; no node drifts/);
 });
 
 onPage('the documentation of a rule opens in the panel, and its example in the editor', async (page) => {
