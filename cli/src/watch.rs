@@ -112,7 +112,7 @@ struct State {
 }
 
 impl State {
-    /// The config file, the inputs, and the files of the last check. With an invalid config file the inputs are unknown, so those of `before` stay.
+    /// The config file, the inputs, and the files of the last check. With an invalid config file the inputs are unknown, so the inputs of `before` stay.
     fn of(options: &CheckOptions, beside: &BTreeSet<PathBuf>, before: &Self) -> Self {
         let silent = CollectedMessages::default();
         let mut state = Self::default();

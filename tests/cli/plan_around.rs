@@ -124,7 +124,7 @@ fn another_version_of_kubernetes_may_concern_nodes_that_the_input_does_not_show(
     let open = pools.replace("[{alias: al2023@v20250807}]", "${var.terms}");
     let may_of_pool = "may replace nodes of 1 NodePool (default): Kubernetes 1.33 → 1.34";
     assert_eq!(verdict(&open, ("cluster.yaml", &old, &new)), may_of_pool);
-    // Which of two clusters has the NodePool is not known.
+    // It is not known which of two clusters has the NodePool.
     let both = |version: &str| format!("{}---\n{}", config("a", "1.33"), config("b", version));
     assert_eq!(verdict(&pools, ("cluster.yaml", &both("1.33"), &both("1.34"))), may_of_pool);
     assert!(

@@ -357,3 +357,27 @@ resource "aws_iam_role_policy" "volumes" {
         .replace("= var.cluster\n}", "= var.cluster\n  node_iam_role_use_name_prefix = false\n}");
     assert_eq!(findings_in(&fixed), Vec::<String>::new());
 }
+
+#[test]
+fn values_that_only_terraform_knows_break_no_relation_of_the_api_server() {
+    let class = |more: &str| {
+        format!(
+            "resource \"kubernetes_manifest\" \"class\" {{\n  manifest = {{\n    apiVersion = \"karpenter.k8s.aws/v1\"\n    \
+             kind = \"EC2NodeClass\"\n    metadata = {{ name = \"a\" }}\n    spec = {{\n      amiSelectorTerms = [{{ alias = \"al2023@v20250807\" }}]\n      \
+             subnetSelectorTerms = [{{ tags = {{ a = \"b\" }} }}]\n      securityGroupSelectorTerms = [{{ tags = {{ a = \"b\" }} }}]\n      {more}\n    }}\n  }}\n}}\n"
+        )
+    };
+    let pool = "resource \"kubernetes_manifest\" \"pool\" {\n  manifest = {\n    apiVersion = \"karpenter.sh/v1\"\n    kind = \"NodePool\"\n    \
+                metadata = { name = \"a\" }\n    spec = { template = { spec = {\n      nodeClassRef = { group = \"karpenter.k8s.aws\", kind = \"EC2NodeClass\", name = \"a\" }\n      \
+                requirements = [{ key = \"karpenter.k8s.aws/instance-category\", operator = \"In\", values = var.categories, minValues = 2 }]\n    } } }\n  }\n}\n";
+    for more in [
+        "role = var.x ? \"a\" : null\n      instanceProfile = var.x ? null : \"b\"",
+        "role = \"r\"\n      kubelet = { imageGCHighThresholdPercent = 85, imageGCLowThresholdPercent = var.low }",
+        "role = \"r\"\n      kubelet = { evictionSoft = { \"memory.available\" = \"5%\" }, evictionSoftGracePeriod = var.periods }",
+    ] {
+        let found = findings_in(&(class(more) + pool));
+        assert!(!found.iter().any(|finding| finding.contains("error")), "{more}: {found:?}");
+    }
+    let both = "role = \"a\"\n      instanceProfile = \"b\"";
+    assert!(findings_in(&class(both)).iter().any(|finding| finding.contains("error api-rule")));
+}

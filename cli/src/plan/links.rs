@@ -25,7 +25,7 @@ pub(super) struct TreeFile {
 pub(super) fn follow(files: &mut BTreeMap<PathBuf, TreeFile>, links: Vec<(PathBuf, String)>) {
     let target = |link: &Path, text: &str| {
         let folder = Path::new("/").join(link.parent()?);
-        // A path from the root of the machine is none of the repository.
+        // A path from the root of the machine leads out of the repository.
         let is_inside = !text.starts_with('/') && depth(link) > ups(text);
         let target = normalised(&folder.join(text));
         let target = target.strip_prefix("/").ok()?.to_owned();

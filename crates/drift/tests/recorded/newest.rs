@@ -24,7 +24,7 @@ fn the_text_of_the_kubelet_configuration_is_a_part_of_the_hash() {
         (&whole, "1.15", "4002608821904387624"),
         (&class(&json!({"enclaveOptions": {"enabled": true}})), "1.15", "6538196532857316071"),
         (&class(&json!({})), "1.15", "16664176375993651535"),
-        // A configuration without a field is none: pkg/apis/v1/kubeletconfiguration.go at 1d927085.
+        // An empty configuration counts as no configuration: pkg/apis/v1/kubeletconfiguration.go at 1d927085.
         (&class(&json!({"kubelet": {}})), "1.15", "16664176375993651535"),
         (&class(&json!({})), "1.11", "10535197735019369516"),
     ] {

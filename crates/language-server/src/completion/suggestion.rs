@@ -166,7 +166,7 @@ impl InsertionForm<'_, '_> {
             return key;
         }
         if place.is_flow && !self.is_json && (self.is_item || self.is_at_item()) {
-            // Without braces each pair is an object of its own.
+            // Without braces each pair is a separate object.
             return format!("{{{key}: }}");
         }
         if place.is_flow || self.is_json {

@@ -1,7 +1,7 @@
 //! The kubelet settings of an EC2NodeClass.
 
 use super::super::stored::{members, present};
-use super::relation::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always, is_unknown};
 use manifest::tree::Value;
 use values::spelling::nearest;
 
@@ -43,6 +43,9 @@ fn high_above_low<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>
     else {
         return;
     };
+    if is_unknown(high) || is_unknown(low) {
+        return;
+    }
     // The server cannot compare a number with a fraction, even `.0`.
     let above = match (high.value(), low.value()) {
         (Value::Int(high), Value::Int(low)) => high > low,
@@ -62,6 +65,9 @@ fn high_above_low<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>
 fn paired<'d>(checked: CheckedValue<'d>, one: &str, other: &str, violations: &mut Violations<'d>) {
     let Some(signals) = checked.get(one) else { return };
     let others = checked.get(other);
+    if others.is_some_and(is_unknown) {
+        return;
+    }
     for (signal, value) in members(signals) {
         if others.is_none_or(|others| present(others, signal).is_none()) {
             violations

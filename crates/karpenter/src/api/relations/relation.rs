@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::super::stored::{StoredValue, present};
 use crate::release::{Release, ReleaseSet, Releases};
 use manifest::tree::Node;
+use values::placeholder::has_placeholder;
 
 /// Adds the violations of a relation by a value.
 pub type RelationCheck = for<'d> fn(CheckedValue<'d>, &mut Violations<'d>);
@@ -170,4 +171,9 @@ impl<'d> Violations<'d> {
             last.releases = releases;
         }
     }
+}
+
+/// Whether a value is a placeholder in place of any value, such as `${var.names}` in place of a list.
+pub(in super::super) fn is_unknown(node: Node<'_>) -> bool {
+    node.as_str().is_some_and(has_placeholder)
 }

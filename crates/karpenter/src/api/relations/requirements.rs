@@ -1,7 +1,7 @@
 //! Relations between the operator and the values of a requirement.
 
 use super::super::stored::present;
-use super::relation::{CheckedValue, Relation, Violations, always};
+use super::relation::{CheckedValue, Relation, Violations, always, is_unknown};
 use manifest::tree::{Children, Node, Value, items_of};
 
 /// The requirements of a NodePool or a NodeClaim. Earlier releases than 1.9 do not have the operators `Gte` and `Lte`.
@@ -117,6 +117,9 @@ const ENOUGH_VALUES: &str =
 fn enough_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for (item, name, _) in each(checked) {
         let Some(least) = present(item, "minValues").filter(|_| name == "In") else { continue };
+        if item.get("values").is_some_and(is_unknown) {
+            continue;
+        }
         let count = values_of(item).count();
         let message = match least.value() {
             Value::Int(wanted) if i64::try_from(count).is_ok_and(|count| count >= wanted) => continue,
