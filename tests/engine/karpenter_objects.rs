@@ -32,6 +32,19 @@ const TERRAFORM: (&str, &str) = ("main.tf", "locals {}\n");
 
 const VARIABLES: (&str, &str) = ("terraform.tfvars", "name = \"default\"\n");
 
+const CHART: (&str, &str) = ("Chart.yaml", "apiVersion: v2\nname: nodes\nversion: 1.0.0\n");
+
+const UPDATE: (&str, &str) = (
+    "review.yaml",
+    "apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  object: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}}
+  oldObject: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}}
+",
+);
+
 fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {
     let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
     [Cluster { name: String::new(), files }]
@@ -46,8 +59,8 @@ fn reports_on_objects_of_karpenter_as_the_whole_engine_does() {
 }
 
 #[test]
-fn leaves_kustomizations_terraform_and_other_objects_to_the_whole_engine() {
-    for other in [KUSTOMIZATION, DEPLOYMENT, TERRAFORM, VARIABLES] {
+fn leaves_every_other_file_to_the_whole_engine() {
+    for other in [KUSTOMIZATION, DEPLOYMENT, TERRAFORM, VARIABLES, CHART, UPDATE] {
         let clusters = cluster(&[CLASS, other]);
         assert!(
             karpwarden::check_karpenter_objects(&clusters, &Settings::default()).is_none(),

@@ -5,11 +5,14 @@ use answers::plan::ControllerChange;
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
-use cluster::charts::LocalCharts;
+use cluster::charts::{CHART_FILE, LocalCharts};
+use cluster::folders;
 use cluster::input::Input;
 use karpenter::api::served::is_own_group;
+use karpenter::upgrade_path::UpgradePath;
 use manifest::limits::Limits;
 use manifest::{Document, File, FileKind, parallel};
+use objects::object::Operation;
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
@@ -18,6 +21,7 @@ use terraform_objects::{NoFilesBeside, needs_evaluation};
 use crate::collect::collect;
 use crate::coverage::{DocumentReader, objects_in};
 use crate::locations::Locations;
+use crate::objects::Objects;
 use crate::pins::Pins;
 use crate::release_changes::{alias_changes, hash_changes};
 use crate::selection::Selection;
@@ -45,12 +49,23 @@ pub fn check_within(
     max_findings: usize,
 ) -> Report {
     let built = BuiltCluster::of_all(clusters);
-    let evaluate: Evaluate = |files| terraform_objects::evaluate(files, &NoFilesBeside, &Limits::DEFAULT);
-    check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(evaluate))
+    let stages = Stages {
+        charts: LocalCharts::of,
+        evaluate: |files| terraform_objects::evaluate(files, &NoFilesBeside, &Limits::DEFAULT),
+        controller_changes,
+    };
+    check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(&stages))
 }
 
-/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a kustomization or of Terraform, and the check is not
-/// about an upgrade.
+/// Stages that a check of Karpenter's own objects does not need. A program without them links none of their code.
+struct Stages {
+    charts: fn(&[File]) -> LocalCharts,
+    evaluate: Evaluate,
+    controller_changes: fn(Input<'_>, &Objects<'_>, UpgradePath) -> Vec<ControllerChange>,
+}
+
+/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a review, a kustomization, a chart or
+/// of Terraform, and the check is not about an upgrade.
 ///
 /// A front end that calls only this function needs only the rules that read Karpenter's objects, and no code that builds
 /// kustomizations.
@@ -67,14 +82,16 @@ pub fn check_karpenter_objects(
     Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS, None))
 }
 
-/// Whether every object of a file belongs to Karpenter's API groups, and the file has no others: it shows no chart, whose values are checked
-/// too, and is not of Terraform, which makes objects.
+/// Whether every object of a file belongs to Karpenter's API groups, and the file has no others: it is no review,
+/// shows no chart, whose values are checked too, and is not of Terraform, which makes objects.
 fn has_own_objects_only(file: &File) -> bool {
     file.kind != FileKind::ChartText
+        && folders::name(file.source.name()) != CHART_FILE
         && !needs_evaluation(file)
         && file.documents.iter().all(|document| match document {
             Document::Read(tree) => {
-                objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
+                let mut objects = objects_in(file.kind, tree).into_iter();
+                objects.all(|object| is_own_group(object.group()) && object.operation() == Operation::Apply)
             }
             _ => true,
         })
@@ -85,28 +102,25 @@ fn check_built(
     input: Input<'_>,
     settings: &Settings,
     max_findings: usize,
-    evaluate: Option<Evaluate>,
+    stages: Option<&Stages>,
 ) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
-    let charts: Vec<LocalCharts> = input.clusters().map(|(_, it)| LocalCharts::of(&it.files)).collect();
+    let charts_of = |cluster: &Cluster| {
+        stages.map_or_else(LocalCharts::default, |stages| (stages.charts)(&cluster.files))
+    };
+    let charts: Vec<LocalCharts> = input.clusters().map(|(_, cluster)| charts_of(cluster)).collect();
     let reader = DocumentReader { selection: &selection, settings, charts: &charts };
     let collected =
         collect(input, &reader, |document, file| pins.of_document(document, file.source.name()), &mut report);
     let objects = &collected.objects;
-    report.controller = settings.karpenter.upgrade_path().map(|path| {
-        let (from, to) = path.ends();
-        let mut changes = hash_changes(from, to);
-        for (id, cluster) in input.clusters().filter(|_| from != to) {
-            let of_cluster = alias_changes(objects.in_cluster(id).iter().map(|one| one.object));
-            let named = of_cluster.into_iter();
-            changes.extend(named.map(|change| ControllerChange { cluster: cluster.name.clone(), ..change }));
-        }
-        changes
-    });
+    report.controller = stages
+        .zip(settings.karpenter.upgrade_path())
+        .map(|(stages, path)| (stages.controller_changes)(input, objects, path));
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
+    let evaluate = stages.map(|stages| stages.evaluate);
     let checking = Checking { registry, settings, pins: &pins, evaluate, charts: &charts };
     let surroundings = Surroundings::of(checking, input, objects);
     surroundings.compute_large_indexes();
@@ -120,6 +134,18 @@ fn check_built(
     let offers = show(input, objects.iter().zip(outcomes), &locations, max_findings, &mut report);
     verify::add_fixes(checking, input, objects, &locations, offers, &mut report);
     report
+}
+
+/// The changes of the controller in an upgrade, and what the AMI aliases of each cluster find after it.
+fn controller_changes(input: Input<'_>, objects: &Objects<'_>, path: UpgradePath) -> Vec<ControllerChange> {
+    let (from, to) = path.ends();
+    let mut changes = hash_changes(from, to);
+    for (id, cluster) in input.clusters().filter(|_| from != to) {
+        let of_cluster = alias_changes(objects.in_cluster(id).iter().map(|one| one.object));
+        let named = of_cluster.into_iter();
+        changes.extend(named.map(|change| ControllerChange { cluster: cluster.name.clone(), ..change }));
+    }
+    changes
 }
 
 /// Whether any finding is at least as severe as a level. Findings beyond the maximum count too.

@@ -7,7 +7,7 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 
 use crate::classification::Family;
-use crate::{Rule, RuleNames, Runs, Subject};
+use crate::{Reviews, Rule, RuleNames, Runs, Subject};
 
 /// The rules of a program. Settings, suppressions and the driver find rules only here.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ pub enum RegistryPart {
     Everything,
     /// The rules that can run in an admission request.
     InAdmission,
-    /// The rules that can run on files that hold only Karpenter's own objects.
+    /// The rules that can run on files that hold only Karpenter's own objects, without reviews of them.
     OnKarpenterFiles,
 }
 
@@ -130,7 +130,9 @@ impl RegistryPart {
             Self::Everything => true,
             Self::InAdmission => matches!(rule.runs, Runs::InAdmission),
             Self::OnKarpenterFiles => {
-                matches!(rule.runs, Runs::InAdmission | Runs::OnKarpenterFiles) && rule.reads_karpenter()
+                matches!(rule.runs, Runs::InAdmission | Runs::OnKarpenterFiles)
+                    && matches!(rule.reviews, Reviews::Objects)
+                    && rule.reads_karpenter()
             }
         }
     }

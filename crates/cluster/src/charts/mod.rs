@@ -17,6 +17,9 @@ use manifest::{Document, File};
 use crate::folders::{name, parent};
 use template::TemplateReads;
 
+/// Name of the file that defines a chart.
+pub const CHART_FILE: &str = "Chart.yaml";
+
 /// Keys at the top of the values that Helm itself reads, or that charts around this one or below it read.
 const KEYS_OF_HELM: [&str; 3] = ["global", "tags", "exports"];
 
@@ -73,7 +76,7 @@ impl LocalCharts {
     /// Finds the charts among the files of a cluster.
     pub fn of(files: &[File]) -> Self {
         let mut definitions = Vec::new();
-        for file in files.iter().filter(|file| name(file.source.name()) == "Chart.yaml") {
+        for file in files.iter().filter(|file| name(file.source.name()) == CHART_FILE) {
             if let (Some(folder), Some(root)) = (parent(file.source.name()), root_of(file)) {
                 definitions.push((folder, root));
             }
@@ -108,7 +111,7 @@ impl LocalChart {
         // The parent of a dependency reads the values of the dependency too.
         let chart_above = parent(folder).filter(|above| name(above) == "charts").and_then(parent);
         let is_dependency =
-            chart_above.is_some_and(|above| files.contains_key(within(above, "Chart.yaml").as_str()));
+            chart_above.is_some_and(|above| files.contains_key(within(above, CHART_FILE).as_str()));
         let is_library = definition.str_at(&["type"]) == Some("library");
         if is_dependency || is_library || files.contains_key(below("requirements.yaml").as_str()) {
             return None;
@@ -133,7 +136,7 @@ impl LocalChart {
         });
         for inner in inner.collect::<BTreeSet<_>>() {
             // Helm hands values on by the name of the chart, whatever its folder is called.
-            let definition = files.get(format!("{folder_of_charts}{inner}/Chart.yaml").as_str())?;
+            let definition = files.get(format!("{folder_of_charts}{inner}/{CHART_FILE}").as_str())?;
             chart.handed_on.insert(root_of(definition)?.str_at(&["name"])?.to_owned());
         }
 
