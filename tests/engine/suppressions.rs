@@ -63,6 +63,10 @@ fn comment_applies_to_its_line_or_the_next() {
     5 suppression-without-reason: this suppression gives no reason
     1 suppressed
     ");
+    insta::assert_snapshot!(there("# karpwarden: ignore[instance-profile-is-arn] <write the reason>"), @"
+    5 suppression-without-reason: this suppression gives no reason
+    1 suppressed
+    ");
     insta::assert_snapshot!(there("# karpwarden: ignore instance-profile-is-arn"), @"
     5 suppression-of-unknown-rule: this comment is not a suppression; write `# karpwarden: ignore[rule] reason`
     5 instance-profile-is-arn: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready

@@ -167,7 +167,7 @@ fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>
         return None;
     }
     let names = names(list, registry, |range| Place::within(node, range));
-    Some(Suppression { names, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
+    Some(Suppression { names, line: None, place: Place::value(node), has_reason: gives_reason(reason) })
 }
 
 /// Comment that suppresses findings, and the line that it covers.
@@ -236,6 +236,12 @@ fn name_spans(list: &str) -> impl Iterator<Item = Span> {
     })
 }
 
+/// Whether a text is a reason. A text in `<…>`, as editors insert it, asks for one.
+fn gives_reason(text: &str) -> bool {
+    let text = text.trim();
+    !(text.is_empty() || text.starts_with('<') && text.ends_with('>'))
+}
+
 /// `# karpwarden: ignore[rule, rule] reason`. `following` is the next such comment.
 fn comment<'d>(
     root: Node<'d>,
@@ -266,7 +272,7 @@ fn comment<'d>(
     };
     let list = certain(text.get(start..end));
     let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
-    let has_reason = text.get(end + 1..).is_some_and(|reason| !reason.trim().is_empty());
+    let has_reason = text.get(end + 1..).is_some_and(gives_reason);
     Suppression { names, line, place: whole, has_reason }
 }
 

@@ -11,7 +11,7 @@ use objects::embedded::READ_OPTIONS;
 
 use super::Question;
 use super::suggestion::{Suggestion, SuggestionKind, ValueShape};
-use crate::outline::{EntryStep, Outline, OutlinePlace};
+use crate::outline::{EntryStep, ObjectOutline, OutlinePlace};
 
 /// Keys whose values are objects or lists of Kubernetes, beside those whose keys the tables have.
 const OBJECTS: [&str; 3] = ["settings", "controller", "featureGates"];
@@ -24,17 +24,22 @@ pub(super) struct ChartWords {
 }
 
 impl ChartWords {
-    /// The words of a document with values of the chart, or of one that only the line being typed keeps from being read.
-    pub(super) fn of(question: Question<'_>, place: &OutlinePlace<'_, '_>) -> Option<Self> {
-        let text = question.text.text();
-        let Outline { span, .. } = place.outline;
-        if !place.outline.scalar(text, None, "kind").is_empty() {
-            return None;
-        }
-        let document = span.text(text);
-        let depth = depth_in(question.name, document)
-            .or_else(|| depth_in(question.name, &place.outline.without_words(text)))?;
-        Some(Self { depth, release: question.release })
+    /// The words at a place, if it is in values of the chart: in a document of values, also if only the line being typed keeps it from
+    /// being read, or in an object that installs the chart.
+    pub(super) fn of(
+        question: Question<'_>,
+        place: &OutlinePlace<'_, '_>,
+        object: ObjectOutline<'_>,
+        path: &[EntryStep<'_>],
+    ) -> Option<Self> {
+        let depth = if object.kind.is_empty() {
+            let text = question.text.text();
+            depth_in(question.name, place.outline.span.text(text))
+                .or_else(|| depth_in(question.name, &place.outline.without_words(text)))
+        } else {
+            depth_in_object(place, object, path)
+        };
+        Some(Self { depth: depth?, release: question.release })
     }
 
     fn own<'t>(&self, path: &[EntryStep<'t>]) -> Option<Vec<&'t str>> {
@@ -109,6 +114,46 @@ fn is_gates(key: &str) -> bool {
 fn form_of(path: &[&str]) -> Option<ValueForm> {
     let option = OPTIONS.iter().find(|option| option.path == path).map(|option| option.form);
     option.or_else(|| FIELDS.iter().find(|(field, _)| *field == path).map(|(_, form)| *form))
+}
+
+/// The number of keys above the values of the chart in an object that installs a chart: a HelmRelease of Flux, or an Application or
+/// ApplicationSet of Argo CD.
+///
+/// Source: `HelmReleaseSpec` in api/v2/helmrelease_types.go of fluxcd/helm-controller, `ApplicationSourceHelm` in
+/// pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd.
+fn depth_in_object(
+    place: &OutlinePlace<'_, '_>,
+    object: ObjectOutline<'_>,
+    path: &[EntryStep<'_>],
+) -> Option<usize> {
+    let OutlinePlace { outline, text, .. } = *place;
+    let at = |keys: &[&str]| {
+        keys.iter().try_fold(object.root, |at, key| outline.member(text, at, key).map(Some)).flatten()
+    };
+    let (group, _) = object.api_version.split_once('/')?;
+    let (depth, chart) = match (group, object.kind) {
+        ("helm.toolkit.fluxcd.io", "HelmRelease") => {
+            path.starts_with(&[EntryStep::Key("spec"), EntryStep::Key("values")]).then_some(())?;
+            let chart = at(&["spec", "chart", "spec"]).map(|spec| outline.scalar(text, Some(spec), "chart"));
+            let reference =
+                || at(&["spec", "chartRef"]).map(|found| outline.scalar(text, Some(found), "name"));
+            (2, chart.or_else(reference)?)
+        }
+        ("argoproj.io", "Application" | "ApplicationSet") => {
+            let values = [EntryStep::Key("helm"), EntryStep::Key("valuesObject")];
+            let helm = path.windows(values.len()).position(|steps| steps == values)?;
+            let source = *outline.entries_to(place.nearest(), object.root).get(helm.checked_sub(1)?)?;
+            let chart = outline.scalar(text, Some(source), "chart");
+            let url = outline.scalar(text, Some(source), "repoURL");
+            (helm + values.len(), if chart.is_empty() { url } else { chart })
+        }
+        _ => return None,
+    };
+    if chart.rsplit('/').next() == Some("karpenter") {
+        return Some(depth);
+    }
+    // A chart around Karpenter's passes its values on.
+    (path.get(depth) == Some(&EntryStep::Key("karpenter"))).then_some(depth + 1)
 }
 
 /// The number of keys above the values of the chart in a document; `None` if it has none.

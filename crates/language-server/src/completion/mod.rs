@@ -64,7 +64,7 @@ impl<'q> Question<'q> {
 /// Language of a document: what it may have as keys and as values.
 enum Vocabulary<'q> {
     Object(object::ObjectWords<'q>),
-    Settings(&'static Registry),
+    Settings(settings::SettingsWords<'q>),
     ChartValues(chart::ChartWords),
 }
 
@@ -73,7 +73,7 @@ impl Vocabulary<'_> {
     fn keys(&self, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
         match self {
             Self::Object(words) => words.keys(path),
-            Self::Settings(registry) => settings::keys(registry, path),
+            Self::Settings(words) => words.keys(path),
             Self::ChartValues(words) => words.keys(path),
         }
     }
@@ -82,7 +82,7 @@ impl Vocabulary<'_> {
     fn values(&self, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
         match self {
             Self::Object(words) => words.values(path),
-            Self::Settings(registry) => settings::values(registry, path),
+            Self::Settings(words) => words.values(path),
             Self::ChartValues(words) => words.values(path),
         }
     }
@@ -107,8 +107,8 @@ pub(crate) fn at(question: Question<'_>) -> CompletionList {
     let object = place.object();
     let path = place.outline.path(text, place.nearest(), object.root);
     let vocabulary = if is_settings {
-        Vocabulary::Settings(question.registry)
-    } else if let Some(words) = chart::ChartWords::of(question, &place) {
+        Vocabulary::Settings(settings::SettingsWords(question))
+    } else if let Some(words) = chart::ChartWords::of(question, &place, object, &path) {
         Vocabulary::ChartValues(words)
     } else {
         let words = object::ObjectWords { question, place: &place, object };

@@ -1,6 +1,6 @@
 //! Names that the objects of the folder give.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::Kind;
 use manifest::tree::Node;
@@ -14,6 +14,24 @@ use super::suggestion::{Suggestion, SuggestionKind};
 pub(super) fn of_kind(objects: &[Object<'_>], kind: Kind) -> Vec<Suggestion> {
     let own = objects.iter().filter(|object| object.kind() == kind.name && object.group() == kind.group);
     named(own.map(|object| object.name()).filter(|name| !name.is_empty()).collect(), kind.name)
+}
+
+/// The names of all objects, each with the kind of the first object of this name.
+pub(super) fn of_all(objects: &[Object<'_>]) -> Vec<Suggestion> {
+    let mut kinds = BTreeMap::new();
+    for object in objects.iter().filter(|object| !object.name().is_empty()) {
+        kinds.entry(object.name()).or_insert(object.kind());
+    }
+    let name = |(name, kind): (&str, &str)| {
+        Suggestion::new(SuggestionKind::Name, name.to_owned()).detail(kind.to_owned())
+    };
+    kinds.into_iter().map(name).collect()
+}
+
+/// The namespaces of the objects.
+pub(super) fn of_namespaces(objects: &[Object<'_>]) -> Vec<Suggestion> {
+    let own = objects.iter().map(|object| object.namespace());
+    named(own.filter(|name| !name.is_empty()).collect(), "namespace")
 }
 
 /// The keys of the taints of the NodePools.

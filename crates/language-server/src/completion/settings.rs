@@ -8,6 +8,7 @@ use rule::settings::RuleLevel;
 use rule::settings::keys::{ALL, EXCEPTION, OVERRIDDEN, SettingKey, SettingShape};
 
 use super::suggestion::{Suggestion, SuggestionKind, ValueShape};
+use super::{Question, names};
 use crate::outline::EntryStep;
 
 /// The key of an override that selects its files.
@@ -16,47 +17,61 @@ const PATHS: &str = "paths";
 /// The newest minor version of Kubernetes to look up.
 const MAX_KUBERNETES: u8 = 60;
 
-pub(super) fn keys(registry: &Registry, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
-    match path {
-        [] => ALL.iter().enumerate().map(|(rank, key)| setting(key).ranked(rank)).collect(),
-        [EntryStep::Key("rules")]
-        | [EntryStep::Key("overrides"), EntryStep::Item(_), EntryStep::Key("rules")] => {
-            let key = |one: Suggestion| Suggestion { kind: SuggestionKind::Key(ValueShape::Scalar), ..one };
-            rules(registry).into_iter().map(key).collect()
-        }
-        [EntryStep::Key("exceptions"), EntryStep::Item(_)] => {
-            let key = |(name, description, is_required): &(&'static str, &str, bool)| {
-                let required = if *is_required { "required" } else { "" };
-                let key = Suggestion::key(*name, ValueShape::Scalar).detail(required);
-                key.documented(*description).ranked(usize::from(!is_required))
-            };
-            EXCEPTION.iter().map(key).collect()
-        }
-        [EntryStep::Key("overrides"), EntryStep::Item(_)] => {
-            let paths = Suggestion::key(PATHS, ValueShape::List).detail("required").ranked(0);
-            let own = ALL.iter().filter(|key| OVERRIDDEN.contains(&key.name));
-            std::iter::once(paths).chain(own.map(setting)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
+/// The words of `karpwarden.yaml`.
+pub(super) struct SettingsWords<'q>(pub(super) Question<'q>);
 
-pub(super) fn values(registry: &Registry, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
-    let own = match path {
-        [EntryStep::Key("overrides"), EntryStep::Item(_), own @ ..] => own,
-        _ => path,
-    };
-    match own {
-        [EntryStep::Key("rules"), EntryStep::Key(_)] => Suggestion::texts(RuleLevel::NAMES),
-        [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("rule")] => rules(registry),
-        [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("kind")] => {
-            Suggestion::texts(KIND_SCHEMAS.map(|table| table.kind.name))
+impl SettingsWords<'_> {
+    pub(super) fn keys(&self, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
+        match path {
+            [] => ALL.iter().enumerate().map(|(rank, key)| setting(key).ranked(rank)).collect(),
+            [EntryStep::Key("rules")]
+            | [EntryStep::Key("overrides"), EntryStep::Item(_), EntryStep::Key("rules")] => {
+                let key =
+                    |one: Suggestion| Suggestion { kind: SuggestionKind::Key(ValueShape::Scalar), ..one };
+                rules(self.0.registry).into_iter().map(key).collect()
+            }
+            [EntryStep::Key("exceptions"), EntryStep::Item(_)] => {
+                let key = |(name, description, is_required): &(&'static str, &str, bool)| {
+                    let required = if *is_required { "required" } else { "" };
+                    let key = Suggestion::key(*name, ValueShape::Scalar).detail(required);
+                    key.documented(*description).ranked(usize::from(!is_required))
+                };
+                EXCEPTION.iter().map(key).collect()
+            }
+            [EntryStep::Key("overrides"), EntryStep::Item(_)] => {
+                let paths = Suggestion::key(PATHS, ValueShape::List).detail("required").ranked(0);
+                let own = ALL.iter().filter(|key| OVERRIDDEN.contains(&key.name));
+                std::iter::once(paths).chain(own.map(setting)).collect()
+            }
+            _ => Vec::new(),
         }
-        [EntryStep::Key(name)] => {
-            let key = ALL.iter().find(|key| key.name == *name);
-            key.map_or_else(Vec::new, |key| values_of(key.shape))
+    }
+
+    pub(super) fn values(&self, path: &[EntryStep<'_>]) -> Vec<Suggestion> {
+        let own = match path {
+            [EntryStep::Key("overrides"), EntryStep::Item(_), own @ ..] => own,
+            _ => path,
+        };
+        match own {
+            [EntryStep::Key("rules"), EntryStep::Key(_)] => Suggestion::texts(RuleLevel::NAMES),
+            [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("rule")] => {
+                rules(self.0.registry)
+            }
+            [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("kind")] => {
+                Suggestion::texts(KIND_SCHEMAS.map(|table| table.kind.name))
+            }
+            [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("name")] => {
+                names::of_all(&self.0.objects())
+            }
+            [EntryStep::Key("exceptions"), EntryStep::Item(_), EntryStep::Key("namespace")] => {
+                names::of_namespaces(&self.0.objects())
+            }
+            [EntryStep::Key(name)] => {
+                let key = ALL.iter().find(|key| key.name == *name);
+                key.map_or_else(Vec::new, |key| values_of(key.shape))
+            }
+            _ => Vec::new(),
         }
-        _ => Vec::new(),
     }
 }
 

@@ -256,6 +256,8 @@ fn offers_keys_and_values_of_the_settings() {
     let exception = settings("exceptions:\n  - rule: some-rule\n    ^");
     assert_eq!(exception.labels(), ["reason", "kind", "name", "namespace", "until"]);
     assert_eq!(settings("exceptions:\n  - rule: ^").labels()[0], "some-rule");
+    let exception = |key: &str| settings(&format!("exceptions:\n  - rule: some-rule\n    {key}: ^"));
+    assert_eq!(exception("name").labels(), ["default", "gp3", "web"]);
     assert_eq!(settings("overrides:\n  - ^").labels()[0], "paths");
     assert_eq!(settings("overrides:\n  - rules:\n      some-rule: ^").labels().len(), 4);
     assert_eq!(settings("announceErrors: ^").labels(), ["auto", "false", "true"]);
@@ -275,6 +277,39 @@ fn offers_keys_and_values_of_the_chart() {
     assert!(values(&format!("half\n{text}contr^\n")).labels().contains(&"controller"));
     let handed_on = format!("karpenter:\n  {}controller:\n    ^\n", text.replace('\n', "\n  "));
     assert!(complete(&handed_on).labels().contains(&"resources"), "{handed_on}");
+}
+
+#[test]
+fn offers_the_values_of_the_chart_in_objects_that_install_it() {
+    let release = |chart: &str, values: &str| {
+        let text = format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec:\n  {chart}\n  values:\n{values}"
+        );
+        complete(&text)
+    };
+    let own = "chart: {spec: {chart: karpenter}}";
+    assert!(release(own, "    ^\n").labels().contains(&"serviceMonitor"));
+    let settings = release(own, "    settings:\n      clusterName: a\n      batch^\n");
+    assert!(settings.labels().contains(&"batchMaxDuration") && !settings.labels().contains(&"clusterName"));
+    assert_eq!(release(own, "    logLevel: ^\n").labels(), ["debug", "info", "error"]);
+    let reference = "chartRef: {kind: OCIRepository, name: karpenter}";
+    assert!(release(reference, "    sett^\n").labels().contains(&"settings"));
+    let other = "chart: {spec: {chart: cluster}}";
+    assert_eq!(release(other, "    ^\n").labels(), NOTHING);
+    assert!(release(other, "    karpenter:\n      ^\n").labels().contains(&"settings"));
+
+    let application = |source: &str| {
+        complete(&format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n{source}"
+        ))
+    };
+    let source = "chart: karpenter\n      helm:\n        valuesObject:\n          settings:\n            ^\n";
+    let several = application(&format!("  sources:\n    - {source}"));
+    assert!(several.labels().contains(&"interruptionQueue"), "{:?}", several.labels());
+    let url = source.replace("chart: karpenter", "repoURL: oci://public.ecr.aws/karpenter/karpenter");
+    assert!(application(&format!("  source:\n      {url}")).labels().contains(&"interruptionQueue"));
+    let other = source.replace("karpenter", "cluster");
+    assert_eq!(application(&format!("  source:\n      {other}")).labels(), NOTHING);
 }
 
 #[test]

@@ -142,17 +142,19 @@ impl Outline {
         id: Option<EntryId>,
         root: Option<EntryId>,
     ) -> Vec<EntryStep<'t>> {
-        let mut path = Vec::new();
-        let mut next = id.filter(|id| Some(*id) != root);
-        while let Some(entry) = next.and_then(|id| self.entry(id)) {
-            path.push(match entry.key {
-                Some(key) => EntryStep::Key(key.text(text)),
-                None => EntryStep::Item(entry.index),
-            });
-            next = entry.parent.filter(|parent| Some(*parent) != root);
-        }
-        path.reverse();
-        path
+        let step = |entry: &Entry| match entry.key {
+            Some(key) => EntryStep::Key(key.text(text)),
+            None => EntryStep::Item(entry.index),
+        };
+        self.entries_to(id, root).into_iter().filter_map(|id| self.entry(id)).map(step).collect()
+    }
+
+    /// The entries of a path, one for each step.
+    pub(crate) fn entries_to(&self, id: Option<EntryId>, root: Option<EntryId>) -> Vec<EntryId> {
+        let parent = |id: &EntryId| self.entry(*id)?.parent.filter(|parent| Some(*parent) != root);
+        let mut entries: Vec<_> = std::iter::successors(id.filter(|id| Some(*id) != root), parent).collect();
+        entries.reverse();
+        entries
     }
 
     /// The innermost object of the Kubernetes API around an entry; without one the whole document.
