@@ -438,6 +438,20 @@ resource "a" "b" {{
     }
 }
 
+/// A string that got too long is not a part of those that refer to it: each of them would hold its megabytes.
+#[test]
+fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
+    let doubled: Vec<_> =
+        (1..100).map(|n| format!("l{n} = \"${{local.l{0}}}${{local.l{0}}}\"", n - 1)).collect();
+    let text = format!(
+        "locals {{\n  l0 = \"0123456789\"\n{}\n}}\nresource \"a\" \"b\" {{\n  v = \"${{local.l90}}-${{local.l40}}\"\n}}\n",
+        doubled.join("\n")
+    );
+    let (text, reason) = placeholder(&text);
+    assert!(text.len() < 100 && text.contains("${local.l"), "{} bytes", text.len());
+    assert_eq!(reason.as_deref(), Some("The string is too long."));
+}
+
 #[test]
 fn hidden_values_are_placeholders() {
     for (declaration, value, expected) in [

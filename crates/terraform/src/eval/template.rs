@@ -21,6 +21,8 @@ struct Output {
     text: TextBuilder,
     knowledge: Option<Knowledge>,
     failure: Option<Arc<EvaluationFailure>>,
+    /// Whether the text got too long, so that it was dropped.
+    is_dropped: bool,
 }
 
 impl Output {
@@ -100,8 +102,15 @@ impl Evaluation<'_> {
                 }
                 Element::Directive(directive) => self.direct(directive, place, layout, output),
             }
+            if output.is_dropped {
+                return;
+            }
             if !self.session.spend_text(output.text.len() - before) || output.text.len() > MAX_TEXT {
                 output.is_not_known(&EvaluatedValue::failed(place, "The string is too long."));
+                // Strings that refer to this one would all hold its text.
+                output.text = TextBuilder::default();
+                output.text.push(self.slice(place), place, true);
+                output.is_dropped = true;
                 return;
             }
         }
@@ -161,7 +170,7 @@ impl Evaluation<'_> {
                 let names = (intro.key_var.as_ref().map(|name| name.as_str()), intro.value_var.as_str());
                 let written = self.each(&collection, names, |each| {
                     each.write(intro.template.iter(), layout, output);
-                    if output.text.len() > MAX_TEXT {
+                    if output.is_dropped {
                         return Err(EvaluatedValue::failed(place, "The string is too long."));
                     }
                     Ok(())
