@@ -11,7 +11,7 @@ use crate::contents::contents_of;
 use crate::eval::{Evaluation, NameScope};
 use crate::functions::whole_file;
 use crate::input::{ConfigurationInput, FolderFiles};
-use crate::instance::{InstanceKey, instances};
+use crate::instance::{BlockInstances, InstanceKey, instances};
 use crate::module::{Module, local_folder};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
@@ -305,7 +305,7 @@ impl Collected {
     }
 
     fn add_block(&mut self, module: &Rc<Module<'_>>, block: &Declaration) {
-        let instances = instances(module, block);
+        let BlockInstances { instances, repetition } = instances(module, block);
         if instances.is_empty() {
             self.add_absent(module.session, block, &emptiness(block, ""));
         }
@@ -323,7 +323,7 @@ impl Collected {
                 kind: block.kind.clone(),
                 labels: block.labels.clone(),
                 place: block.header,
-                body: contents_of(module, block, &instance),
+                body: contents_of(module, block, &instance, repetition.as_ref()),
                 key: instance.key,
             });
         }

@@ -23,11 +23,14 @@ pub(crate) fn contents_of(
     module: &Rc<Module<'_>>,
     block: &Declaration,
     instance: &BlockInstance,
+    repetition: Option<&(&'static str, EvaluatedValue)>,
 ) -> BlockBody {
+    // Each instance would evaluate a list that has an item for each instance.
+    let shared = |name: &str| repetition.filter(|(known, _)| *known == name).map(|(_, value)| value.clone());
     let part = |part: &Located<BodySyntax>| {
         module.evaluate(part, instance, |evaluation, body| match body {
-            BodySyntax::Native(body) => contents(evaluation, body),
-            BodySyntax::Json(object) => json_contents(evaluation, object),
+            BodySyntax::Native(body) => contents(evaluation, body, &shared),
+            BodySyntax::Json(object) => json_contents(evaluation, object, &shared),
         })
     };
     let Some((first, overrides)) = block.parts.split_first() else { return BlockBody::default() };
@@ -45,12 +48,17 @@ pub(crate) fn contents_of(
     all
 }
 
+/// The value of an attribute by its name, if it is known already.
+type KnownValue<'v> = &'v dyn Fn(&str) -> Option<EvaluatedValue>;
+
 /// The attributes and the blocks of a body.
-fn contents(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
+fn contents(evaluation: &Evaluation<'_>, body: &Body, known: KnownValue<'_>) -> BlockBody {
     let mut contents = BlockBody::default();
     for structure in body {
         match structure {
-            Structure::Attribute(attribute) => contents.attributes.push(evaluated(evaluation, attribute)),
+            Structure::Attribute(attribute) => {
+                contents.attributes.push(evaluated(evaluation, attribute, known));
+            }
             Structure::Block(block) if block.ident.as_str() == "dynamic" => {
                 dynamic(evaluation, block, &mut contents);
             }
@@ -67,15 +75,20 @@ fn contents(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
 }
 
 fn contents_within(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
-    evaluation.session.deeper(|| contents(evaluation, body)).unwrap_or_default()
+    evaluation.session.deeper(|| contents(evaluation, body, &|_| None)).unwrap_or_default()
 }
 
-fn evaluated(evaluation: &Evaluation<'_>, attribute: &Attribute) -> EvaluatedAttribute {
+fn evaluated(
+    evaluation: &Evaluation<'_>,
+    attribute: &Attribute,
+    known: KnownValue<'_>,
+) -> EvaluatedAttribute {
     let span = attribute.key.span().unwrap_or(0..0);
+    let name = attribute.key.as_str();
     EvaluatedAttribute {
-        name: attribute.key.as_str().to_owned(),
+        name: name.to_owned(),
         key: TextPlace::new(evaluation.text, Span::new(span.start, span.end)),
-        value: evaluation.value(&attribute.value),
+        value: known(name).unwrap_or_else(|| evaluation.value(&attribute.value)),
     }
 }
 
@@ -142,7 +155,7 @@ impl RepeatedBlock<'_> {
 
 /// The contents of a body in JSON. Only a provider knows whether a member is an attribute or a block, so that an object, and a list of
 /// objects, is both.
-fn json_contents(evaluation: &Evaluation<'_>, object: &Object) -> BlockBody {
+fn json_contents(evaluation: &Evaluation<'_>, object: &Object, known: KnownValue<'_>) -> BlockBody {
     let mut contents = BlockBody::default();
     for (key, value) in object {
         let Some(name) = name_of(key) else { continue };
@@ -152,7 +165,7 @@ fn json_contents(evaluation: &Evaluation<'_>, object: &Object) -> BlockBody {
             COMMENT => {}
             "dynamic" => objects(value).for_each(|object| json_dynamic(evaluation, object, &mut contents)),
             _ => {
-                let evaluated = evaluation.value(value);
+                let evaluated = known(name).unwrap_or_else(|| evaluation.value(value));
                 json_blocks(evaluation, name, place, (value, &evaluated), &mut contents.blocks);
                 contents.attributes.push(EvaluatedAttribute {
                     name: name.to_owned(),
@@ -183,7 +196,10 @@ fn json_blocks(
         let has_dynamic = object.iter().any(|(key, _)| name_of(key) == Some("dynamic"));
         let mut body = BlockBody::default();
         if has_dynamic {
-            body = evaluation.session.deeper(|| json_contents(evaluation, object)).unwrap_or_default();
+            body = evaluation
+                .session
+                .deeper(|| json_contents(evaluation, object, &|_| None))
+                .unwrap_or_default();
         } else {
             for (key, value) in object {
                 let Some((name, member)) = name_of(key).and_then(|name| Some((name, evaluated.get(name)?)))
@@ -232,7 +248,10 @@ fn json_dynamic(evaluation: &Evaluation<'_>, object: &Object, into: &mut BlockBo
                 labels: member("labels"),
             };
             repeated.expand(evaluation, into, &|evaluation| {
-                evaluation.session.deeper(|| json_contents(evaluation, content)).unwrap_or_default()
+                evaluation
+                    .session
+                    .deeper(|| json_contents(evaluation, content, &|_| None))
+                    .unwrap_or_default()
             });
         }
     }

@@ -71,17 +71,25 @@ fn quoted(text: &str) -> String {
     quoted.replace("${", "$${").replace("%{", "%%{")
 }
 
+/// The instances of a block.
+pub(crate) struct BlockInstances {
+    pub(crate) instances: Vec<BlockInstance>,
+    /// `count` or `for_each` with its value, which all instances share.
+    pub(crate) repetition: Option<(&'static str, EvaluatedValue)>,
+}
+
 /// The instances of a block. A block whose `count` or `for_each` is not known has one, with an unknown key.
-pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Declaration) -> Vec<BlockInstance> {
-    let unknown = || vec![BlockInstance { key: InstanceKey::Unknown, name: None }];
+pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Declaration) -> BlockInstances {
     let single = BlockInstance::single();
-    if let Some(count) = module.attribute(block, &single, "count") {
-        return counted(&count).unwrap_or_else(unknown);
-    }
-    if let Some(collection) = module.attribute(block, &single, "for_each") {
-        return each(module.session, &collection).unwrap_or_else(unknown);
-    }
-    vec![single]
+    let value = |name| Some((name, module.attribute(block, &single, name)?));
+    let repetition = value("count").or_else(|| value("for_each"));
+    let known = match &repetition {
+        Some(("count", count)) => counted(count),
+        Some((_, collection)) => each(module.session, collection),
+        None => Some(vec![single]),
+    };
+    let instances = known.unwrap_or_else(|| vec![BlockInstance { key: InstanceKey::Unknown, name: None }]);
+    BlockInstances { instances, repetition }
 }
 
 fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {

@@ -212,7 +212,7 @@ impl<'s> Module<'s> {
         }
         let call = self.syntax.modules.get(name)?;
         let (folder, syntax) = self.local_module(call)?;
-        let instances = instances(self, call);
+        let instances = instances(self, call).instances;
         if !self.session.spend(instances.len().saturating_mul(STEPS_PER_MODULE)) {
             return None;
         }

@@ -452,6 +452,18 @@ fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
     assert_eq!(reason.as_deref(), Some("The string is too long."));
 }
 
+/// All instances share the value of `for_each`. If each of them evaluated it, the steps would not suffice.
+#[test]
+fn each_of_many_instances_is_evaluated() {
+    let names: Vec<_> = (0..1000).map(|n| format!("\"name-${{1000 + {n}}}\"")).collect();
+    let text =
+        format!("resource \"a\" \"b\" {{\n  for_each = toset([{}])\n  v = each.key\n}}\n", names.join(", "));
+    let configuration = evaluate([("main.tf", &text)]);
+    let last = configuration.blocks.last().unwrap();
+    assert_eq!(last.body.get("v").and_then(EvaluatedValue::as_str), Some("name-1999"));
+    assert_eq!(configuration.blocks.len(), 1000);
+}
+
 #[test]
 fn hidden_values_are_placeholders() {
     for (declaration, value, expected) in [
