@@ -105,7 +105,7 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
     engine::check::check(&REGISTRY, clusters, settings)
 }
 
-/// Checks like [`check`] if every object is Karpenter's own, and no file is a review, a kustomization, a chart or of
+/// Checks like [`check`] if every object is Karpenter's own, all files are in one folder, and none is a review, a kustomization, a chart or of
 /// Terraform. It needs much less code, which matters to a page.
 pub fn check_karpenter_objects(clusters: &[Cluster], settings: &Settings) -> Option<Report> {
     engine::check::check_karpenter_objects(&KARPENTER_OBJECTS, clusters, settings)

@@ -45,6 +45,8 @@ request:
 ",
 );
 
+const ELSEWHERE: (&str, &str) = ("prod/class.yaml", CLASS.1);
+
 fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {
     let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
     [Cluster { name: String::new(), files }]
@@ -60,7 +62,7 @@ fn reports_on_objects_of_karpenter_as_the_whole_engine_does() {
 
 #[test]
 fn leaves_every_other_file_to_the_whole_engine() {
-    for other in [KUSTOMIZATION, DEPLOYMENT, TERRAFORM, VARIABLES, CHART, UPDATE] {
+    for other in [KUSTOMIZATION, DEPLOYMENT, TERRAFORM, VARIABLES, CHART, UPDATE, ELSEWHERE] {
         let clusters = cluster(&[CLASS, other]);
         assert!(
             karpwarden::check_karpenter_objects(&clusters, &Settings::default()).is_none(),

@@ -1,7 +1,6 @@
 //! The driver for files, one stage after the other: collect the objects, build their surroundings, check each one, show the findings,
 //! verify the fixes.
 
-use answers::plan::ControllerChange;
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
@@ -9,25 +8,22 @@ use cluster::charts::{CHART_FILE, LocalCharts};
 use cluster::folders;
 use cluster::input::Input;
 use karpenter::api::served::is_own_group;
-use karpenter::upgrade_path::UpgradePath;
-use manifest::limits::Limits;
 use manifest::{Document, File, FileKind, parallel};
 use objects::object::Operation;
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
-use terraform_objects::{NoFilesBeside, needs_evaluation};
+use terraform_objects::needs_evaluation;
 
 use crate::collect::collect;
 use crate::coverage::{DocumentReader, objects_in};
 use crate::locations::Locations;
-use crate::objects::Objects;
 use crate::pins::Pins;
-use crate::release_changes::{alias_changes, hash_changes};
 use crate::selection::Selection;
 use crate::show::show;
+use crate::stages::{ALL, Stages};
 use crate::surroundings::{Checking, Surroundings};
-use crate::verify::{self, Evaluate};
+use crate::verify;
 
 /// Default maximum number of findings in a report.
 pub const MAX_FINDINGS: usize = 10_000;
@@ -49,33 +45,24 @@ pub fn check_within(
     max_findings: usize,
 ) -> Report {
     let built = BuiltCluster::of_all(clusters);
-    let stages = Stages {
-        charts: LocalCharts::of,
-        evaluate: |files| terraform_objects::evaluate(files, &NoFilesBeside, &Limits::DEFAULT),
-        controller_changes,
-    };
-    check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(&stages))
+    check_built(registry, Input::new(clusters, &built), settings, max_findings, Some(&ALL))
 }
 
-/// Stages that a check of Karpenter's own objects does not need. A program without them links none of their code.
-struct Stages {
-    charts: fn(&[File]) -> LocalCharts,
-    evaluate: Evaluate,
-    controller_changes: fn(Input<'_>, &Objects<'_>, UpgradePath) -> Vec<ControllerChange>,
-}
-
-/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a review, a kustomization, a chart or
-/// of Terraform, and the check is not about an upgrade.
+/// Checks manifests like [`check`] if every object is Karpenter's own, all files are in one folder and none is a review, a kustomization, a
+/// chart or of Terraform, and the check is not about an upgrade.
 ///
-/// A front end that calls only this function needs only the rules that read Karpenter's objects, and no code that builds
-/// kustomizations.
+/// A front end that calls only this function needs only the rules that read Karpenter's objects, no code that builds kustomizations, and
+/// none of the [`Stages`].
 pub fn check_karpenter_objects(
     registry: &Registry,
     clusters: &[Cluster],
     settings: &Settings,
 ) -> Option<Report> {
-    let has_own_objects_only = clusters.iter().flat_map(|cluster| &cluster.files).all(has_own_objects_only);
-    if !has_own_objects_only || settings.karpenter.upgrade_path().is_some() {
+    let mut files = clusters.iter().flat_map(|cluster| &cluster.files);
+    let mut folders = files.clone().map(|file| folders::parent(file.source.name()));
+    let folder = folders.next();
+    let is_one_folder = folders.all(|other| Some(other) == folder);
+    if !(is_one_folder && files.all(has_own_objects_only)) || settings.karpenter.upgrade_path().is_some() {
         return None;
     }
     let built = BuiltCluster::all_without_kustomization(clusters)?;
@@ -102,7 +89,7 @@ fn check_built(
     input: Input<'_>,
     settings: &Settings,
     max_findings: usize,
-    stages: Option<&Stages>,
+    stages: Option<&'static Stages>,
 ) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
@@ -120,8 +107,7 @@ fn check_built(
         .map(|(stages, path)| (stages.controller_changes)(input, objects, path));
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
-    let evaluate = stages.map(|stages| stages.evaluate);
-    let checking = Checking { registry, settings, pins: &pins, evaluate, charts: &charts };
+    let checking = Checking { registry, settings, pins: &pins, stages, charts: &charts };
     let surroundings = Surroundings::of(checking, input, objects);
     surroundings.compute_large_indexes();
     report.environments = surroundings.environments();
@@ -134,18 +120,6 @@ fn check_built(
     let offers = show(input, objects.iter().zip(outcomes), &locations, max_findings, &mut report);
     verify::add_fixes(checking, input, objects, &locations, offers, &mut report);
     report
-}
-
-/// The changes of the controller in an upgrade, and what the AMI aliases of each cluster find after it.
-fn controller_changes(input: Input<'_>, objects: &Objects<'_>, path: UpgradePath) -> Vec<ControllerChange> {
-    let (from, to) = path.ends();
-    let mut changes = hash_changes(from, to);
-    for (id, cluster) in input.clusters().filter(|_| from != to) {
-        let of_cluster = alias_changes(objects.in_cluster(id).iter().map(|one| one.object));
-        let named = of_cluster.into_iter();
-        changes.extend(named.map(|change| ControllerChange { cluster: cluster.name.clone(), ..change }));
-    }
-    changes
 }
 
 /// Whether any finding is at least as severe as a level. Findings beyond the maximum count too.

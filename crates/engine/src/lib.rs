@@ -14,6 +14,7 @@ pub mod release_changes;
 pub mod request;
 mod selection;
 mod show;
+mod stages;
 mod supersession;
 mod surroundings;
 pub mod tally;

@@ -24,7 +24,7 @@ use rule::settings::Settings;
 use crate::check_one::{Outcome, check_one};
 use crate::objects::Objects;
 use crate::pins::Pins;
-use crate::verify::Evaluate;
+use crate::stages::Stages;
 
 /// Parameters that all checks of an input share.
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ pub(crate) struct Checking<'c> {
     pub(crate) registry: &'c Registry,
     pub(crate) settings: &'c Settings,
     pub(crate) pins: &'c Pins<'c>,
-    /// Evaluates configurations again, to verify fixes of what they make; none if the input cannot have any.
-    pub(crate) evaluate: Option<Evaluate>,
+    /// The stages that only some inputs need; none if the input needs none of them.
+    pub(crate) stages: Option<&'static Stages>,
     /// The charts of each cluster whose folders are in the input.
     pub(crate) charts: &'c [LocalCharts],
 }
@@ -66,8 +66,8 @@ impl<'c, 'd> Surroundings<'c, 'd> {
         let settings = checking.settings;
         let has_updates = objects.as_slice().iter().any(|one| one.stored().is_some());
         let before = (!settings.strict_updates && has_updates)
-            .then(|| Inventories::of(input, &objects.before_updates(), settings));
-        Self { checking, input, now: Inventories::of(input, objects, settings), before }
+            .then(|| Inventories::of(checking, input, &objects.before_updates()));
+        Self { checking, input, now: Inventories::of(checking, input, objects), before }
     }
 
     /// Computes the largest indexes of each inventory on all cores. Otherwise the first rule that needs an index computes it, on one
@@ -109,8 +109,8 @@ impl<'c, 'd> Surroundings<'c, 'd> {
 }
 
 impl<'d> Inventories<'d> {
-    fn of(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
-        let is_complete = settings.complete_inventory;
+    fn of(checking: Checking<'_>, input: Input<'d>, objects: &Objects<'d>) -> Self {
+        let is_complete = checking.settings.complete_inventory;
         let (objects, documentation) = without_documentation(input, objects);
         let objects = objects.as_ref();
         let (mut inventories, mut overlays) = (Vec::new(), Vec::new());
@@ -121,7 +121,7 @@ impl<'d> Inventories<'d> {
             let built = input.built(id).map(|built| built.inventories(&cluster.name, own, is_complete));
             overlays.push(built.unwrap_or_default());
         }
-        let environments = environments(input, objects, settings);
+        let environments = environments(checking, input, objects);
         let evidence = input.clusters().map(|(_, cluster)| KarpenterEvidence::of(&cluster.files)).collect();
         Self { clusters: inventories, overlays, environments, documentation, evidence }
     }
@@ -188,11 +188,11 @@ fn weaken_comparison(finding: &mut Finding<'_>) {
 }
 
 /// Finds the environments of the input. If the user names clusters, there are no others.
-fn environments<'d>(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Environments<'d> {
+fn environments<'d>(checking: Checking<'_>, input: Input<'d>, objects: &Objects<'d>) -> Environments<'d> {
     let mut clusters = input.clusters();
-    match (clusters.next(), clusters.next()) {
-        (Some((id, only)), None) if only.name.is_empty() => {
-            Environments::of(id, &only.files, objects.as_slice(), settings.complete_inventory)
+    match (checking.stages, clusters.next(), clusters.next()) {
+        (Some(stages), Some((id, only)), None) if only.name.is_empty() => {
+            (stages.environments)(id, &only.files, objects.as_slice(), checking.settings.complete_inventory)
         }
         _ => Environments::default(),
     }

@@ -17,7 +17,7 @@ use super::candidate::{FixPart, joined};
 use crate::locations::Locations;
 
 /// Evaluates the configurations among files, and replaces their documents.
-pub(crate) type Evaluate = fn(&mut Vec<File>);
+pub(super) type Evaluate = fn(&mut Vec<File>);
 
 /// The parts of a fix that changes a document of a configuration: one for each text. The first one has the changes. `None` for a plan.
 pub(super) fn parts<'d>(

@@ -35,7 +35,6 @@ use crate::offer::{Offers, RuleTally};
 use crate::surroundings::{Checking, Surroundings};
 use crate::tally::FindingTally;
 use candidate::{FixCandidate, FixPart, changes_held_documents};
-pub(crate) use evaluated::Evaluate;
 use slots::Slots;
 
 /// Maximum number of rounds.
@@ -276,8 +275,8 @@ impl<'d> Verification<'_, 'd> {
         if !evaluated.is_empty() {
             let made = self
                 .checking
-                .evaluate
-                .and_then(|evaluate| evaluated::changed_documents(&evaluated, self.input, evaluate));
+                .stages
+                .and_then(|stages| evaluated::changed_documents(&evaluated, self.input, stages.evaluate));
             documents = documents
                 .zip(made)
                 .map(|(documents, made)| [documents, made].into_iter().flatten().collect());

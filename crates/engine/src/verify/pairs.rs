@@ -134,7 +134,7 @@ fn touched(clusters: &[Cluster]) -> (usize, usize) {
     let pins_of = |document, file: &manifest::File| pins.of_document(document, file.source.name());
     let objects = collect(input, &reader, pins_of, &mut report).objects;
     let checking =
-        Checking { registry: &registry, settings: &settings, pins: &pins, evaluate: None, charts: &charts };
+        Checking { registry: &registry, settings: &settings, pins: &pins, stages: None, charts: &charts };
     let surroundings = Surroundings::of(checking, input, &objects);
     let outcomes = objects.as_slice().iter();
     let outcomes = outcomes.map(|one| surroundings.check(one, &selection.rules_on(one.object)));
