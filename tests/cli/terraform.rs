@@ -101,6 +101,58 @@ fn reads_configurations_beside_a_named_file_and_modules_outside_of_the_input() {
 }
 
 #[test]
+fn two_fields_of_which_one_may_be_null_do_not_exclude_each_other() {
+    let main = r#"resource "kubectl_manifest" "class" {
+  yaml_body = yamlencode({
+    apiVersion = "karpenter.k8s.aws/v1"
+    kind       = "EC2NodeClass"
+    metadata   = { name = "default" }
+    spec = {
+      role                       = "KarpenterNodeRole"
+      amiSelectorTerms           = [{ id = module.x.id, alias = module.x.alias }]
+      amiFamily                  = "AL2023"
+      subnetSelectorTerms        = [{ id = module.x.id, tags = module.x.tags }]
+      securityGroupSelectorTerms = [{ id = module.x.id, name = module.x.name, tags = null }]
+      networkInterfaces          = [{ networkCardIndex = 0, deviceIndex = 0, interfaceType = module.x.type }]
+    }
+  })
+}
+resource "kubectl_manifest" "pool" {
+  yaml_body = yamlencode({
+    apiVersion = "karpenter.sh/v1"
+    kind       = "NodePool"
+    metadata   = { name = "default" }
+    spec = {
+      replicas   = module.x.replicas
+      weight     = module.x.weight
+      limits     = { cpu = module.x.cpu, nodes = 1 }
+      disruption = { consolidateAfter = "30s", budgets = [{ nodes = "10%", schedule = module.x.schedule }] }
+      template = { spec = {
+        nodeClassRef = { group = "karpenter.k8s.aws", kind = "EC2NodeClass", name = "default" }
+        requirements = []
+      } }
+    }
+  })
+}
+"#;
+    let errors = |main: &str| {
+        let json = Folder::with(&[("main.tf", main)]).run(&["check", ".", "--format", "json"]).json();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let errors = findings.filter(|finding| finding["severity"] == "error");
+        errors.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(main), [""; 0]);
+    let known = main
+        .replace("module.x.id", "\"subnet-0123456789abcdef0\"")
+        .replace("module.x.tags", "{ a = \"b\" }")
+        .replace("module.x.weight", "7")
+        .replace("module.x.replicas", "3");
+    let known = errors(&known);
+    assert!(known.iter().any(|message| message.contains("`subnetSelectorTerms` has `id` and")), "{known:?}");
+    assert!(known.iter().any(|message| message.contains("has `replicas` and a `weight`")), "{known:?}");
+}
+
+#[test]
 fn reads_the_values_and_the_version_of_a_release() {
     let release = |queue: &str| {
         format!(
