@@ -177,6 +177,31 @@ fn placeholders_keep_their_names_within_strings() {
 }
 
 #[test]
+fn the_last_value_of_a_key_counts() {
+    let configuration = evaluate([(
+        "main.tf",
+        r#"
+locals {
+  all = {
+    a = 1
+    b = 2
+    a = 3
+    "c" = 4
+    "c" = { a = 5, a = 6 }
+  }
+}
+resource "a" "b" { v = local.all }
+"#,
+    )]);
+    assert!(configuration.problems.is_empty(), "{:?}", configuration.problems);
+    let value = value(&configuration, "a.b", "v");
+    let number = |value: Option<&EvaluatedValue>| value.and_then(|value| value.as_number()?.as_int());
+    assert_eq!((number(value.get("a")), number(value.get("b"))), (Some(3), Some(2)));
+    assert_eq!(number(value.get("c").and_then(|inner| inner.get("a"))), Some(6));
+    assert_eq!(value.members().map(|members| members.as_map().len()), Some(3));
+}
+
+#[test]
 fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
     let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
     for changed in [
