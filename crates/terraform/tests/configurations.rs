@@ -215,6 +215,11 @@ fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
         r#"dirname("${var.x}/y")"#,
         r#"replace(var.x, ".", "-")"#,
         r#"replace("a", var.x, "b")"#,
+        r#"replace("NA${var.x}", "NAME", "b")"#,
+        r#"replace("a ${var.x} b", "/a.*b/", "c")"#,
+        r#"replace("a ${var.x}", "var", "c")"#,
+        r#"trim("-${var.x}", "-")"#,
+        r#"trimprefix("a${var.x}", "ab")"#,
         r#"replace("a", "/a/", var.x)"#,
         r#"format("%.3s", var.x)"#,
         r#"format("%-10s|", var.x)"#,
@@ -233,6 +238,11 @@ fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
         (r"jsonencode({ a = var.x })", r#"{"a":"${var.x}"}"#),
         (r#"join("-", ["a"], ["b", var.x])"#, "a-b-${var.x}"),
         (r#"chomp("a: ${var.x}\n")"#, "a: ${var.x}"),
+        (r#"trimsuffix("a: ${var.x}\n", "\n")"#, "a: ${var.x}"),
+        (r#"trimprefix("---\na: ${var.x}", "---\n")"#, "a: ${var.x}"),
+        (r#"trim("\na: ${var.x} b\n", "\n")"#, "a: ${var.x} b"),
+        (r#"replace("a: NAME\nb: ${var.x}\n", "NAME", "c")"#, "a: c\nb: ${replace(var.x)}\n"),
+        (r#"replace("a: \"7\"\nb: ${var.x}\n", "/\"([0-9]+)\"/", "$1")"#, "a: 7\nb: ${replace(var.x)}\n"),
     ] {
         assert_eq!(resource(around), (text.to_owned(), None));
     }

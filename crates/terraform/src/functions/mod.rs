@@ -15,6 +15,7 @@ mod network;
 mod numbers;
 mod pattern;
 mod sets;
+mod spelled;
 mod strings;
 mod table;
 mod yaml_decode;
