@@ -54,7 +54,12 @@ fn shown_files(files: &[File]) -> String {
             let line = file.source.position(document.start()).line;
             let _ = writeln!(shown, "--- {}:{line}", file.source.name());
             match document {
-                Document::Read(tree) => show(tree.root(), "", &mut shown),
+                Document::Read(tree) => {
+                    show(tree.root(), "", &mut shown);
+                    for reason in tree.hidden() {
+                        let _ = writeln!(shown, "{reason}");
+                    }
+                }
                 Document::Unevaluated { reason, .. } => {
                     let _ = writeln!(shown, "{reason}");
                 }
