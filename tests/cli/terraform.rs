@@ -224,6 +224,42 @@ resource "kubectl_manifest" "pool" {
 }
 
 #[test]
+fn objects_in_the_values_of_other_charts_are_checked() {
+    let pool = |key: &str| {
+        format!(
+            r#"
+resource "helm_release" "pool" {{
+  name       = "pool"
+  repository = "https://bedag.github.io/helm-charts"
+  chart      = "{key}"
+  values = [yamlencode({{
+    resources = [{{ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = {{ name = "a" }}, spec = {{ weigth = 1 }} }}]
+    templates = [<<-YAML
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {{name: b}}
+      spec: {{weihgt: 1}}
+    YAML
+    ]
+    extraObjects = [{{ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = {{ name = "c" }}, spec = {{ wieght = 1 }} }}]
+  }})]
+}}
+"#
+        )
+    };
+    let fields = |chart: &str| {
+        let json = Folder::with(&[("main.tf", &pool(chart))]).run(&["check", ".", "--format", "json"]).json();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let unknown = findings.filter(|finding| finding["rule"] == "api-unknown-field");
+        unknown
+            .map(|finding| format!("{}:{}", finding["path"].as_str().unwrap(), finding["line"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(fields("raw"), ["spec.weigth:7", "spec.weihgt:12"]);
+    assert_eq!(fields("argo-cd"), ["spec.wieght:15"]);
+}
+
+#[test]
 fn reads_the_values_and_the_version_of_a_release() {
     let release = |queue: &str| {
         format!(

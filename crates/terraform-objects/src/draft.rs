@@ -136,7 +136,7 @@ impl DraftPart {
     }
 
     /// The members of an object.
-    fn members(&self) -> Option<Vec<DraftMember>> {
+    pub(crate) fn members(&self) -> Option<Vec<DraftMember>> {
         match self {
             Self::Object(members, _) => Some(members.clone()),
             Self::Word(..) | Self::Int(..) | Self::List(..) => None,
