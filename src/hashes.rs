@@ -3,12 +3,17 @@
 use answers::hash::{HashAnswer, HashedObject};
 use answers::{SCHEMA, VERSION};
 use cluster::built_objects::BuiltObjects;
-use drift::{HashError, HashOptions, HashedKind, StaticHash, has_unrecorded_hash, hash, unrecorded_hash};
+use drift::{
+    FieldEffect, HashError, HashOptions, HashedKind, StaticHash, has_unrecorded_hash, hash, unrecorded_hash,
+};
+use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
 use manifest::tree::Node;
 use manifest::{Document, File};
 use objects::location::Place;
 use objects::object::Object;
-use objects::placeholders::has_placeholder_below;
+use objects::placeholders::{has_placeholder_below, is_replaced_by_terraform};
+use values::placeholder::has_placeholder;
 
 /// The hashes of the objects in some files, as kustomizations build them, with the assumption about the release only. Also returns the
 /// overlays that are left out, because each is a variant of another one.
@@ -30,8 +35,12 @@ pub fn answer(files: &[File], options: &HashOptions) -> (HashAnswer, Vec<String>
 
 fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<HashedObject> {
     let kind = HashedKind::of(object)?;
+    let open = || if options.is_stored { None } else { open_path(object) };
     let (hash, error) = match hash(object, options)? {
-        Ok(StaticHash { value, .. }) => (value.to_string(), String::new()),
+        Ok(StaticHash { value, .. }) => match open() {
+            Some(path) => (String::new(), format!("{path} has a placeholder")),
+            None => (value.to_string(), String::new()),
+        },
         Err(error) => (String::new(), error_text(object, &error)),
     };
     let annotation = |key: &str| object.annotation(key).and_then(Node::as_str).unwrap_or_default().to_owned();
@@ -47,15 +56,47 @@ fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<H
         hash,
         annotated_hash: annotation(kind.annotation()),
         annotated_version: annotation(kind.version_annotation()),
-        has_placeholders: !options.is_stored && has_placeholder(object),
+        has_placeholders: !options.is_stored && has_placeholders(object),
         error,
     })
 }
 
 /// Whether a field of the spec has a placeholder. The variables of a script in user data are no placeholders.
-fn has_placeholder(object: Object<'_>) -> bool {
+fn has_placeholders(object: Object<'_>) -> bool {
     let fields = object.at(&["spec"]).into_iter().flat_map(Node::members);
     fields.into_iter().any(|(key, value)| key != "userData" && has_placeholder_below(value))
+}
+
+/// The path of the first value that the hash depends on and that has a placeholder: the cluster has another value there, and another hash.
+fn open_path(object: Object<'_>) -> Option<String> {
+    let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| object.is(*kind))?;
+    let names_family = object.at(&["spec", "amiFamily"]).is_some_and(|family| !family.is_null());
+    let mut nodes = vec![object.at(&["spec"])?];
+    while let Some(node) = nodes.pop() {
+        let above = nodes.len();
+        nodes.extend(node.children());
+        nodes.get_mut(above..).unwrap_or_default().reverse();
+        if !is_open(node) {
+            continue;
+        }
+        let path = Place::value(node).path(object.root());
+        // The terms may have an alias, which names the family.
+        let terms = path.strip_prefix("spec.amiSelectorTerms").filter(|_| !names_family);
+        let hides_family = terms.is_some_and(|item| !item.contains('.'));
+        if hides_family || FieldEffect::is_in_hash(kind, &path) {
+            return Some(path);
+        }
+    }
+    None
+}
+
+/// Whether the key or the value of a node has a placeholder. In user data, only Terraform replaces text: a script has variables of the same
+/// form.
+fn is_open(node: Node<'_>) -> bool {
+    if node.key() == "userData" {
+        return node.as_str().is_some_and(|text| is_replaced_by_terraform(node, text));
+    }
+    has_placeholder(node.key()) || node.as_str().is_some_and(|value| is_replaced(node.key(), value))
 }
 
 /// The reason why an object has no hash.

@@ -194,10 +194,6 @@ fn remarks(object: &HashedObject, lacks_ca_bundle: bool) -> Vec<(Style, String)>
         return vec![(BAD, format!("no hash: {}", object.error))];
     }
     let mut remarks = Vec::new();
-    if object.has_placeholders {
-        let text = "the object has placeholders, so the hash in the cluster is another one";
-        remarks.push((WARN, text.to_owned()));
-    }
     let (annotated, version) = (&object.annotated_hash, &object.annotated_version);
     if annotated.is_empty() {
         return remarks;

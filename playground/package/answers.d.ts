@@ -1139,7 +1139,7 @@ export type Report = {
   pins: Array<Pin>;
   /** Folders that look like separate clusters, and whose objects are therefore not compared with each other. */
   environments: Array<Environments>;
-  /** Documents that were not checked, with the reasons. */
+  /** Documents that were not checked, with the reasons. Of a document of which some fields are not known, the reason names the fields. */
   skipped: Array<Skipped>;
   /** Documents and files that could not be parsed. */
   unreadable: Array<Unreadable>;

@@ -145,10 +145,12 @@ fn placeholders_and_input_without_objects_are_told() {
         ("other.yaml", "kind: A\n"),
     ]);
     let run = folder.run(&["hash", "--karpenter-version", "1.14", "pool.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
     assert!(
-        run.stdout.contains("the object has placeholders, so the hash in the cluster is another one"),
+        run.stdout.contains("no hash: spec.template.spec.nodeClassRef.name has a placeholder\n"),
         "{run:?}"
     );
+    assert_eq!(folder.run(&["hash", "--stored", "pool.yaml"]).status, 0);
     assert_eq!(folder.run(&["hash", "other.yaml"]).status, 3);
     assert_eq!(folder.run(&["hash"]).status, 3);
 }
@@ -163,6 +165,35 @@ fn a_placeholder_is_no_mistake_and_variables_of_a_script_are_no_placeholders() {
     let script = CLASS.replace("  role: r\n", "  role: r\n  userData: 'echo ${TOKEN} $HOME <foo>'\n");
     let answer = json_of(&Folder::with(&[("class.yaml", &script)]), &["class.yaml"]);
     assert_eq!(answer["objects"][0]["hasPlaceholders"], false);
+}
+
+#[test]
+fn only_placeholders_that_the_hash_depends_on_hide_it() {
+    let last_line = |name: &str, text: &str| {
+        let run = Folder::with(&[(name, text)]).run(&["hash", "--karpenter-version", "1.14", name]);
+        run.stdout.lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let pool = POOL.replace("requirements: []", "requirements: [{key: a, operator: In, values: ['${b}']}]");
+    let pool = last_line("pool.yaml", &(pool + "  weight: '${w}'\n"));
+    assert_eq!(pool, "NodePool/default  v3       6821555240594823858  pool.yaml:1");
+    let of_class = |from: &str, to: &str| last_line("class.tftpl", &CLASS.replace(from, to));
+    let same = "the annotation has the same hash";
+    for (from, to, expected) in [
+        ("[{tags: {d: x}}]", "'${terms}'", same),
+        ("al2023@latest", "'al2023@${version}'", same),
+        ("{alias: al2023@latest}", "'${term}'", "no hash: spec.amiSelectorTerms[0] has a placeholder"),
+        ("[{alias: al2023@latest}]", "'${terms}'\n  amiFamily: AL2023", same),
+        ("role: r", "role: r\n  tags: {'${key}': a}", "no hash: spec.tags.${key} has a placeholder"),
+        (
+            "role: r",
+            "role: r\n  userData: '%{ if x }a%{ endif }'",
+            "no hash: spec.userData has a placeholder",
+        ),
+    ] {
+        assert_eq!(of_class(from, to), expected, "{to}");
+    }
+    let script = of_class("role: r", "role: r\n  userData: 'echo $${TOKEN}'");
+    assert!(script.starts_with("the annotation has another hash"), "{script}");
 }
 
 #[test]

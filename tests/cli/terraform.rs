@@ -101,6 +101,165 @@ fn reads_configurations_beside_a_named_file_and_modules_outside_of_the_input() {
 }
 
 #[test]
+fn fields_around_a_directive_are_checked_and_the_others_are_told() {
+    let main = r#"variable "x" {}
+resource "kubectl_manifest" "a" {
+  yaml_body = <<-YAML
+    apiVersion: karpenter.k8s.aws/v1
+    kind: EC2NodeClass
+    metadata: {name: default}
+    spec:
+      %{ if var.x }
+      tags: {a: b}
+      %{ endif }
+      role: r
+      amiSelectorTerms: [{alias: AL2023@latest}]
+  YAML
+}
+"#;
+    let folder = Folder::with(&[("main.tf", main)]);
+    let run = folder.run(&["check", "."]);
+    assert!(run.stdout.contains("main.tf:12:34"), "{}", run.stdout);
+    assert!(run.stdout.contains("(1 checked in part; see --verbose)"), "{}", run.stdout);
+    let reason = "`kubectl_manifest.a`, not checked in `spec.tags`: a directive in `yaml_body` (main.tf:8) is known only after Terraform applies `${var.x}`";
+    assert!(folder.run(&["check", "--verbose", "."]).stdout.contains(reason));
+    let json = folder.run(&["check", ".", "--format", "json"]).json();
+    assert_eq!(json["skipped"][0]["reason"], reason);
+    let hash = folder.run(&["hash", "."]);
+    assert_eq!(hash.status, 1, "{}", hash.stdout);
+    assert!(hash.stdout.contains("no hash: spec.tags has a placeholder"), "{}", hash.stdout);
+    // Either one or the other, and not both.
+    let either = main.replace("tags: {a: b}", "role: r\n      %{ else }\n      instanceProfile: p").replacen(
+        "      role: r\n      ami",
+        "      ami",
+        1,
+    );
+    let run = Folder::with(&[("main.tf", &either)]).run(&["check", "."]);
+    assert!(run.stdout.starts_with("no findings"), "{}", run.stdout);
+}
+
+#[test]
+fn a_plan_compares_what_a_directive_may_write() {
+    let old = r#"variable "x" {}
+resource "kubectl_manifest" "pool" {
+  yaml_body = <<-YAML
+    apiVersion: karpenter.sh/v1
+    kind: NodePool
+    metadata: {name: default}
+    spec:
+      template:
+        metadata:
+          labels:
+            team: a
+            %{ if var.x }
+            tier: gold
+            %{ endif }
+        spec:
+          nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+          requirements: []
+  YAML
+}
+"#;
+    let effect = |from: &str, to: &str| {
+        let new = old.replace(from, to);
+        let folder = Folder::with(&[("old/main.tf", old), ("new/main.tf", &new)]);
+        let json = folder.run(&["plan", "old", "new", "--format", "json"]).json();
+        json["changes"][0]["effect"].as_str().map(str::to_owned)
+    };
+    assert_eq!(effect("team: a", "team: b").as_deref(), Some("replaces-all"));
+    assert_eq!(effect("tier: gold", "tier: silver").as_deref(), Some("unknown"));
+    assert_eq!(effect("variable \"x\" {}", "variable \"x\" {}\nvariable \"y\" {}"), None);
+}
+
+#[test]
+fn two_fields_of_which_one_may_be_null_do_not_exclude_each_other() {
+    let main = r#"resource "kubectl_manifest" "class" {
+  yaml_body = yamlencode({
+    apiVersion = "karpenter.k8s.aws/v1"
+    kind       = "EC2NodeClass"
+    metadata   = { name = "default" }
+    spec = {
+      role                       = "KarpenterNodeRole"
+      amiSelectorTerms           = [{ id = module.x.id, alias = module.x.alias }]
+      amiFamily                  = "AL2023"
+      subnetSelectorTerms        = [{ id = module.x.id, tags = module.x.tags }]
+      securityGroupSelectorTerms = [{ id = module.x.id, name = module.x.name, tags = null }]
+      networkInterfaces          = [{ networkCardIndex = 0, deviceIndex = 0, interfaceType = module.x.type }]
+    }
+  })
+}
+resource "kubectl_manifest" "pool" {
+  yaml_body = yamlencode({
+    apiVersion = "karpenter.sh/v1"
+    kind       = "NodePool"
+    metadata   = { name = "default" }
+    spec = {
+      replicas   = module.x.replicas
+      weight     = module.x.weight
+      limits     = { cpu = module.x.cpu, nodes = 1 }
+      disruption = { consolidateAfter = "30s", budgets = [{ nodes = "10%", schedule = module.x.schedule }] }
+      template = { spec = {
+        nodeClassRef = { group = "karpenter.k8s.aws", kind = "EC2NodeClass", name = "default" }
+        requirements = []
+      } }
+    }
+  })
+}
+"#;
+    let errors = |main: &str| {
+        let json = Folder::with(&[("main.tf", main)]).run(&["check", ".", "--format", "json"]).json();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let errors = findings.filter(|finding| finding["severity"] == "error");
+        errors.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(main), [""; 0]);
+    let known = main
+        .replace("module.x.id", "\"subnet-0123456789abcdef0\"")
+        .replace("module.x.tags", "{ a = \"b\" }")
+        .replace("module.x.weight", "7")
+        .replace("module.x.replicas", "3");
+    let known = errors(&known);
+    assert!(known.iter().any(|message| message.contains("`subnetSelectorTerms` has `id` and")), "{known:?}");
+    assert!(known.iter().any(|message| message.contains("has `replicas` and a `weight`")), "{known:?}");
+}
+
+#[test]
+fn objects_in_the_values_of_other_charts_are_checked() {
+    let pool = |key: &str| {
+        format!(
+            r#"
+resource "helm_release" "pool" {{
+  name       = "pool"
+  repository = "https://bedag.github.io/helm-charts"
+  chart      = "{key}"
+  values = [yamlencode({{
+    resources = [{{ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = {{ name = "a" }}, spec = {{ weigth = 1 }} }}]
+    templates = [<<-YAML
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {{name: b}}
+      spec: {{weihgt: 1}}
+    YAML
+    ]
+    extraObjects = [{{ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = {{ name = "c" }}, spec = {{ wieght = 1 }} }}]
+  }})]
+}}
+"#
+        )
+    };
+    let fields = |chart: &str| {
+        let json = Folder::with(&[("main.tf", &pool(chart))]).run(&["check", ".", "--format", "json"]).json();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let unknown = findings.filter(|finding| finding["rule"] == "api-unknown-field");
+        unknown
+            .map(|finding| format!("{}:{}", finding["path"].as_str().unwrap(), finding["line"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(fields("raw"), ["spec.weigth:7", "spec.weihgt:12"]);
+    assert_eq!(fields("argo-cd"), ["spec.wieght:15"]);
+}
+
+#[test]
 fn reads_the_values_and_the_version_of_a_release() {
     let release = |queue: &str| {
         format!(

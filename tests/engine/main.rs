@@ -13,4 +13,5 @@ mod placeholders;
 mod plans;
 mod suppressions;
 mod symptoms;
+mod unknown_values;
 mod upgrades;

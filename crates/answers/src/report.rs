@@ -62,7 +62,7 @@ pub struct Report {
     pub pins: Vec<ReportedPin>,
     /// Folders that look like separate clusters, and whose objects are therefore not compared with each other.
     pub environments: Vec<ReportedEnvironments>,
-    /// Documents that were not checked, with the reasons.
+    /// Documents that were not checked, with the reasons. Of a document of which some fields are not known, the reason names the fields.
     pub skipped: Vec<Skipped>,
     /// Documents and files that could not be parsed.
     pub unreadable: Vec<Unreadable>,
@@ -81,6 +81,9 @@ pub struct Report {
     /// Number of skipped documents that concern Karpenter, but that no rule checks.
     #[serde(skip)]
     pub uncovered: usize,
+    /// Number of checked documents of which some fields are not known.
+    #[serde(skip)]
+    pub partial: usize,
     /// The exceptions of the settings that accept a finding.
     #[serde(skip)]
     pub used_exceptions: BTreeSet<ExceptionId>,
@@ -539,6 +542,7 @@ impl Report {
             skipped: Vec::new(),
             unreadable: Vec::new(),
             outside: Outside::default(),
+            partial: 0,
             unread: Vec::new(),
             truncated: false,
             unchanged: 0,

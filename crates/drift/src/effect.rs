@@ -227,6 +227,14 @@ impl FieldEffect {
     pub(crate) fn hashed(kind: Kind, path: &str) -> Option<&'static Self> {
         Self::of(kind, path).filter(|row| row.comparison == FieldComparison::Hash)
     }
+
+    /// Whether the value at a path is a part of a hash, or has a part of a hash in it.
+    pub fn is_in_hash(kind: Kind, path: &str) -> bool {
+        let is_above = |row: &Self| row.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        let mut hashed =
+            FIELD_EFFECTS.iter().filter(|row| row.kind == kind && row.comparison == FieldComparison::Hash);
+        Self::hashed(kind, path).is_some() || hashed.any(is_above)
+    }
 }
 
 impl Effect {

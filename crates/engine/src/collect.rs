@@ -7,7 +7,7 @@ use cluster::evidence::mentions_karpenter;
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
-use manifest::{File, FileKind};
+use manifest::{Document, File, FileKind};
 
 use crate::coverage::{Coverage, DocumentReader};
 use crate::objects::Objects;
@@ -63,6 +63,11 @@ pub(crate) fn collect<'d>(
                 Coverage::Checked => {
                     report.summary.checked += 1;
                     collected.files.insert(id);
+                    report.partial += usize::from(!hidden_in(content).is_empty());
+                    report.skipped.extend(hidden_in(content).iter().map(|reason| {
+                        let file = file.source.name().to_owned();
+                        Skipped { file, document: index, reason: reason.clone() }
+                    }));
                 }
                 Coverage::Skipped(reason) | Coverage::Uncovered(reason) => {
                     report.summary.skipped += 1;
@@ -74,6 +79,11 @@ pub(crate) fn collect<'d>(
         }
     }
     collected
+}
+
+/// The reasons why fields of a document are not known.
+fn hidden_in(document: &Document) -> &[String] {
+    if let Document::Read(tree) = document { tree.hidden() } else { &[] }
 }
 
 /// A kustomization whose objects are not known.

@@ -24,7 +24,7 @@ pub struct Controller<'d> {
 pub enum OptionValue<'d> {
     /// The option is not set.
     Absent,
-    /// The value comes from a ConfigMap, a Secret, a field or another variable.
+    /// The value comes from a ConfigMap, a Secret, a field or another variable, or a placeholder may set it.
     Elsewhere,
     /// A text, and the node that holds it: the value, the argument, or the item of `env` if it has no value.
     Text(&'d str, Node<'d>),
@@ -96,11 +96,19 @@ impl<'d> Controller<'d> {
             container.name() == Some("controller") && !is_of_other_cloud(image(*container))
         });
         let controller = Self { object, container: named?, certain: false };
-        (controller.setting(CLUSTER_NAME) != OptionValue::Absent).then_some(controller)
+        (controller.written(CLUSTER_NAME) != OptionValue::Absent).then_some(controller)
     }
 
     /// The value of an option: the flag overrides the variable, and the last of several counts.
     pub fn setting(&self, parameter: ControllerOption) -> OptionValue<'d> {
+        match self.written(parameter) {
+            OptionValue::Absent if self.container.hides_settings() => OptionValue::Elsewhere,
+            set => set,
+        }
+    }
+
+    /// The value of an option, whatever a placeholder may set.
+    fn written(&self, parameter: ControllerOption) -> OptionValue<'d> {
         match self.flag(parameter.flag) {
             OptionValue::Absent => self.variable(parameter.variable),
             set => set,

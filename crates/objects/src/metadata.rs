@@ -1,6 +1,7 @@
 //! `metadata` of an object, a pod template or a NodePool's template.
 
 use manifest::tree::{Members, Node, items_of, members_of};
+use values::placeholder::has_placeholder;
 
 /// View of `metadata`; every field is absent where `metadata` is.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +13,11 @@ impl<'d> Metadata<'d> {
         Self(holder.get("metadata"))
     }
 
-    /// `name`.
+    /// `name`, or the placeholder in place of the whole metadata.
     pub fn name(self) -> Option<Node<'d>> {
-        self.0?.get("name")
+        let metadata = self.0?;
+        let is_open = || metadata.as_str().is_some_and(has_placeholder);
+        metadata.get("name").or_else(|| is_open().then_some(metadata))
     }
 
     /// `generateName`.

@@ -132,8 +132,8 @@ impl<'d> NodeClassRef<'d> {
         auto_mode::is_reference(self.group_text(), self.kind().and_then(Node::as_str).unwrap_or_default())
     }
 
-    /// `group`; empty where it is absent or no string.
+    /// `group`, or the placeholder in place of the whole reference; empty where it is absent or no string.
     pub fn group_text(self) -> &'d str {
-        self.group().and_then(Node::as_str).unwrap_or_default()
+        self.group().unwrap_or(self.0).as_str().unwrap_or_default()
     }
 }

@@ -48,15 +48,31 @@ pub fn is_interpolated(node: Node<'_>) -> bool {
 /// Source: website/docs/language/expressions/references.mdx of hashicorp/terraform.
 pub fn unreplaced_by_terraform<'t>(node: Node<'_>, text: &'t str, span: Span) -> Option<&'t str> {
     let written = node.source().slice(span);
-    let is_unreplaced = |mark: &&str| {
-        let name = mark.get("${".len()..mark.len() - "}".len()).unwrap_or_default();
-        let is_name = name.starts_with(|char: char| char.is_ascii_alphabetic())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        (is_name || name.starts_with("AWS::")) && written.contains(mark)
-    };
+    marks(text).find(|mark| is_unreplaced(mark, written)).filter(|_| node.tree().is_evaluated())
+}
+
+/// Whether Terraform replaces a `${…}` or a `%{…}` in the text of a node: an interpolation or a directive.
+pub fn is_replaced_by_terraform(node: Node<'_>, text: &str) -> bool {
+    if !node.tree().is_evaluated() {
+        let is_marked = |mark: &str, escaped: &str| text.replace(escaped, "").contains(mark);
+        return is_from_terraform(node) && (is_marked("${", "$${") || is_marked("%{", "%%{"));
+    }
+    let written = node.source().slice(node.span());
+    marks(text).any(|mark| !is_unreplaced(mark, written))
+}
+
+/// The texts between `${` and `}` in a text, with these marks.
+fn marks(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("${").map(|(start, _)| text.get(start..).unwrap_or_default());
-    let mut marks = starts.filter_map(|rest| rest.get(..=rest.find('}')?));
-    marks.find(is_unreplaced).filter(|_| node.tree().is_evaluated())
+    starts.filter_map(|rest| rest.get(..=rest.find('}')?))
+}
+
+/// Whether a `${NAME}` of an evaluated document stays as it is in the text that the document comes from.
+fn is_unreplaced(mark: &str, written: &str) -> bool {
+    let name = mark.get("${".len()..mark.len() - "}".len()).unwrap_or_default();
+    let is_name = name.starts_with(|char: char| char.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    (is_name || name.starts_with("AWS::")) && written.contains(mark)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ids::{IdVec, ids};
 use karpenter::labels;
+use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -21,6 +22,16 @@ ids! {
     /// Group of NodePools.
     GroupId;
 }
+
+/// The objects of a NodePool that have the labels, the requirements or the taints of its nodes in them.
+const HIDING: [&[&str]; 6] = [
+    &["spec"],
+    &["spec", "template"],
+    &["spec", "template", "metadata"],
+    &["spec", "template", "metadata", "labels"],
+    &["spec", "template", "spec"],
+    &["spec", "template", "spec", "taints"],
+];
 
 /// Index of the NodePools of a cluster. NodePools that differ only in their names form a group.
 #[derive(Debug, Default)]
@@ -139,7 +150,13 @@ impl<'d> PoolIndex<'d> {
             let labels = pool.node_labels().map(|(_, node)| node);
             let taints = pool.taints(TaintField::Taints).map(TaintItem::node);
             let mut nodes = labels.chain(pool.requirements().node()).chain(taints);
-            has_placeholder(pool.object().name()) || nodes.any(has_placeholder_below)
+            let is_hidden = |keys: &[&str]| {
+                let part = pool.object().at(keys);
+                part.and_then(Node::as_str).is_some_and(has_placeholder)
+            };
+            has_placeholder(pool.object().name())
+                || nodes.any(has_placeholder_below)
+                || HIDING.into_iter().any(is_hidden)
         };
         let pools = self.groups.iter().flat_map(|group| &group.pools);
         *self.has_placeholder.get_or_init(|| pools.filter_map(|pool| NodePool::of(*pool)).any(is_open))

@@ -3,15 +3,22 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use terraform::{EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
+use terraform::{AlternativeText, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
 
 /// A document as far as a block describes it.
 #[derive(Clone, Debug)]
 pub(crate) enum DocumentDraft {
     /// YAML or JSON in a string, and the expression that uses the string.
     Text(EvaluatedText, TextPlace),
-    /// YAML or JSON in one of several strings, and the expression that uses it. If they agree on no document, its place, and the reason.
-    Alternatives { texts: Vec<EvaluatedText>, used: TextPlace, at: TextPlace, reason: String },
+    /// YAML or JSON in one of several strings, and the expression that uses it. Where they do not agree on the document, its place, the address
+    /// of the resource, and the reason.
+    Alternatives {
+        texts: Vec<AlternativeText>,
+        used: TextPlace,
+        at: TextPlace,
+        address: String,
+        reason: String,
+    },
     /// One document, composed of values.
     Document(DraftPart),
     /// A string that a document is composed of, and the expression that uses the string.
@@ -129,7 +136,7 @@ impl DraftPart {
     }
 
     /// The members of an object.
-    fn members(&self) -> Option<Vec<DraftMember>> {
+    pub(crate) fn members(&self) -> Option<Vec<DraftMember>> {
         match self {
             Self::Object(members, _) => Some(members.clone()),
             Self::Word(..) | Self::Int(..) | Self::List(..) => None,

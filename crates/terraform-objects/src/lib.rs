@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod adaptation;
+mod agreed;
 mod convert;
 mod draft;
 mod given;

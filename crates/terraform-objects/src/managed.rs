@@ -84,7 +84,9 @@ pub(crate) fn objects_of(
                     })
                     .collect()
             }
-            DocumentDraft::Document(part) => value::document(part, texts, limits.nodes).into_iter().collect(),
+            DocumentDraft::Document(part) => {
+                value::document(part, texts, limits.nodes, true).into_iter().collect()
+            }
             _ => Vec::new(),
         };
         for tree in trees {

@@ -11,6 +11,7 @@ use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration, is_json};
 
+use crate::agreed::{self, TextReading};
 use crate::draft::DocumentDraft;
 use crate::parts::is_verbatim;
 use crate::text::{self, PlacedDocument};
@@ -64,20 +65,34 @@ impl Merge {
         Self { plan: Some(address(source)), ..Self::of_configurations(false) }
     }
 
+    /// Whether the documents are compared with the ones of another side.
+    fn is_compared(&self) -> bool {
+        !self.shows_absent
+    }
+
     /// Adds the drafts of a configuration.
     pub(crate) fn add(&mut self, drafts: &[DocumentDraft], texts: &Texts, limits: &Limits) {
         for draft in drafts {
             match draft {
                 DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
-                DocumentDraft::Alternatives { texts: alternatives, used, at, reason } => {
-                    let unknown = || Document::Unevaluated { span: at.span(), reason: reason.clone() };
-                    let agreed = text::agreed(alternatives, *used, texts, limits);
+                DocumentDraft::Alternatives { texts: alternatives, used, at, address, reason } => {
+                    let why = |paths: &[String]| {
+                        format!("`{address}`, not checked in `{}`: {reason}", paths.join("`, `"))
+                    };
+                    let unknown = || Document::Unevaluated {
+                        span: at.span(),
+                        reason: format!("`{address}`, not checked: {reason}"),
+                    };
+                    let reading = TextReading { used: *used, texts, limits, is_compared: self.is_compared() };
+                    let agreed = agreed::agreed(alternatives, reading, why);
                     let placed = agreed.unwrap_or_else(|| PlacedDocument { at: *at, document: unknown() });
                     self.add_document(placed, texts);
                 }
                 DocumentDraft::Document(part) => {
                     let at = part.place();
-                    let Some(tree) = value::document(part, texts, limits.nodes) else { continue };
+                    let Some(tree) = value::document(part, texts, limits.nodes, self.is_compared()) else {
+                        continue;
+                    };
                     self.add_document(PlacedDocument { at, document: Document::Read(tree) }, texts);
                     self.mark(at, texts, |of_text| &mut of_text.used);
                 }

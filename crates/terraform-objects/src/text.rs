@@ -10,8 +10,11 @@ use terraform::{EvaluatedText, TextPlace, Texts};
 
 use crate::parts::{is_verbatim, parts};
 
-/// Placeholder of a value that depends on a directive. The name of its condition would be taken for the name of the value.
-pub(crate) const UNKNOWN: &str = "${unknown}";
+/// Placeholder of a value that depends on a directive. The name of its condition would be taken for the name of the value. A comparison needs
+/// another name for each value.
+pub(crate) fn unknown(is_compared: bool, fingerprint: impl FnOnce() -> String) -> String {
+    if is_compared { format!("${{unknown {}}}", fingerprint()) } else { "${unknown}".to_owned() }
+}
 
 /// A document with the place at which it starts.
 pub(crate) struct PlacedDocument {
@@ -32,52 +35,11 @@ pub(crate) fn documents(
     file.documents.into_iter().map(|document| placer.placed(document, limits)).collect()
 }
 
-/// The document that all of some strings have, at the places of the first one: with a placeholder for each value that is not the same in all
-/// of them. `None` if they do not have one object of the same kind each.
-pub(crate) fn agreed(
-    alternatives: &[EvaluatedText],
-    used: TextPlace,
-    texts: &Texts,
-    limits: &Limits,
-) -> Option<PlacedDocument> {
-    let read = |text: &EvaluatedText| {
-        let budget = WorkBudget::of_file(text.as_str().len(), limits);
-        let documents = File::read_yaml("-", text.as_str(), READ_OPTIONS, &budget).documents;
-        match <[Document; 1]>::try_from(documents) {
-            Ok([Document::Read(tree)]) => Some(tree),
-            _ => None,
-        }
-    };
-    let trees: Vec<Tree> = alternatives.iter().map(read).collect::<Option<_>>()?;
-    let (first, others) = trees.split_first()?;
-    let (root, others): (Node<'_>, Vec<Node<'_>>) = (first.root(), others.iter().map(Tree::root).collect());
-    let has_same = |key: &str| {
-        let value = root.str_at(&[key]);
-        value.is_some() && others.iter().all(|other| other.str_at(&[key]) == value)
-    };
-    if !root.is_mapping() || !has_same("apiVersion") || !has_same("kind") || !is_agreed(root, &others) {
-        return None;
-    }
-    let placer = Placer { text: alternatives.first()?, texts, used };
-    let tree = placer.tree(first, &others, limits.nodes)?;
-    Some(PlacedDocument { at: placer.place(root.span()), document: Document::Read(tree) })
-}
-
-/// Whether other nodes have the same value as a node, but for the values in it.
-fn is_agreed(node: Node<'_>, others: &[Node<'_>]) -> bool {
-    let is_collection = matches!(node.value(), Value::Mapping | Value::Sequence);
-    let keys = |node: Node<'_>| node.children().map(|child| child.key().to_owned()).collect::<Vec<_>>();
-    others.iter().all(|other| {
-        node.value() == other.value()
-            && if is_collection { keys(node) == keys(*other) } else { node.spelling() == other.spelling() }
-    })
-}
-
 /// Finds the places of the bytes of a string.
-struct Placer<'t> {
-    text: &'t EvaluatedText,
-    texts: &'t Texts,
-    used: TextPlace,
+pub(crate) struct Placer<'t> {
+    pub(crate) text: &'t EvaluatedText,
+    pub(crate) texts: &'t Texts,
+    pub(crate) used: TextPlace,
 }
 
 impl Placer<'_> {
@@ -86,7 +48,7 @@ impl Placer<'_> {
         match document {
             Document::Read(tree) => {
                 let at = self.place(tree.root().span());
-                let moved = self.tree(&tree, &[], limits.nodes);
+                let moved = self.tree(&tree, limits.nodes);
                 let reason = "larger than the bounds allow, not checked".to_owned();
                 let document =
                     moved.map_or(Document::Unevaluated { span: at.span(), reason }, Document::Read);
@@ -113,15 +75,21 @@ impl Placer<'_> {
     }
 
     /// The place of some bytes.
-    fn place(&self, span: Span) -> TextPlace {
+    pub(crate) fn place(&self, span: Span) -> TextPlace {
         self.text.place_of(span.start, span.end).unwrap_or(self.used)
     }
 
-    /// The tree with the places of its nodes, and with placeholders for the values that are not the same under other roots.
-    fn tree(&self, tree: &Tree, others: &[Node<'_>], limit: usize) -> Option<Tree> {
+    /// The tree with the places of its nodes.
+    fn tree(&self, tree: &Tree, limit: usize) -> Option<Tree> {
         let main = self.texts.get(self.place(tree.root().span()).text)?;
         let mut assembly = Assembly::of_text(main, &READ_OPTIONS, limit);
-        self.copy(tree.root(), others, None, &mut assembly)?;
+        self.copy(tree.root(), None, &mut assembly)?;
+        self.add_comments(tree, &mut assembly);
+        Some(assembly.finish())
+    }
+
+    /// Adds the comments of a tree that a text has letter by letter.
+    pub(crate) fn add_comments(&self, tree: &Tree, assembly: &mut Assembly) {
         for comment in tree.comments() {
             let place = self.place(comment.span);
             if is_verbatim(self.text, comment.span, self.texts)
@@ -130,49 +98,65 @@ impl Placer<'_> {
                 assembly.add_comment(source, place.span());
             }
         }
-        Some(assembly.finish())
     }
 
-    fn copy(
+    fn copy(&self, node: Node<'_>, parent: Option<NodeId>, assembly: &mut Assembly) -> Option<()> {
+        let id = self.add(node, parent, assembly)?;
+        node.children().try_for_each(|child| self.copy(child, Some(id), assembly))?;
+        assembly.complete(id);
+        Some(())
+    }
+
+    /// Adds a node without what is below it.
+    pub(crate) fn add(
         &self,
         node: Node<'_>,
-        others: &[Node<'_>],
         parent: Option<NodeId>,
         assembly: &mut Assembly,
-    ) -> Option<()> {
-        let place = self.place(node.span());
-        let key = Some(node.key_span()).filter(|span| !span.is_empty()).map(|span| self.place(span));
-        let key = key.filter(|key| key.text == place.text).map(TextPlace::span).unwrap_or_default();
-        let is_member = node.parent().is_some_and(Node::is_mapping);
-        let name = is_member.then(|| node.key());
-        let source = self.texts.get(place.text)?;
-        if !is_agreed(node, others) {
-            let value = place.span();
-            let at = NodePlace { source, key, value, style: Style::Plain, derived: Some(UNKNOWN) };
-            assembly.place(parent, name, Value::String(UNKNOWN), &at)?;
-            return Some(());
-        }
+    ) -> Option<NodeId> {
+        let (place, key) = (self.place(node.span()), self.key(node));
         let is_scalar = !matches!(node.value(), Value::Mapping | Value::Sequence);
         let spelling = if is_scalar { node.spelling() } else { "" };
         let is_derived = is_scalar && (node.is_derived() || !is_verbatim(self.text, node.span(), self.texts));
         let at = NodePlace {
-            source,
+            source: self.texts.get(place.text)?,
             key,
             value: place.span(),
             style: node.style(),
             derived: is_derived.then_some(spelling),
         };
-        let id = assembly.place(parent, name, node.value(), &at)?;
+        let id = assembly.place(parent, name(node), node.value(), &at)?;
         if let Some(string) = node.as_str().filter(|_| is_derived) {
             self.set_parts(id, node, string, place, assembly);
         }
-        let others: Vec<Vec<Node<'_>>> = others.iter().map(|other| other.children().collect()).collect();
-        for (index, child) in node.children().enumerate() {
-            let others: Vec<Node<'_>> = others.iter().filter_map(|other| other.get(index).copied()).collect();
-            self.copy(child, &others, Some(id), assembly)?;
-        }
-        assembly.complete(id);
+        Some(id)
+    }
+
+    /// Adds a placeholder in the place of a node.
+    pub(crate) fn hide(
+        &self,
+        node: Node<'_>,
+        placeholder: &str,
+        parent: Option<NodeId>,
+        assembly: &mut Assembly,
+    ) -> Option<()> {
+        let place = self.place(node.span());
+        let at = NodePlace {
+            source: self.texts.get(place.text)?,
+            key: self.key(node),
+            value: place.span(),
+            style: Style::Plain,
+            derived: Some(placeholder),
+        };
+        assembly.place(parent, name(node), Value::String(placeholder), &at)?;
         Some(())
+    }
+
+    /// The place of the key of a node, if it is in the text of the node.
+    fn key(&self, node: Node<'_>) -> Span {
+        let key = Some(node.key_span()).filter(|span| !span.is_empty()).map(|span| self.place(span));
+        let text = self.place(node.span()).text;
+        key.filter(|key| key.text == text).map(TextPlace::span).unwrap_or_default()
     }
 
     /// Records the parts of a string, if its bytes follow each other in the text.
@@ -194,4 +178,9 @@ impl Placer<'_> {
         found.dedup_by_key(|part| part.start);
         assembly.set_parts(id, found);
     }
+}
+
+/// The key of a member of an object.
+fn name(node: Node<'_>) -> Option<&str> {
+    node.parent().is_some_and(Node::is_mapping).then(|| node.key())
 }

@@ -8,12 +8,14 @@ use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
 use crate::adaptation::Adaptation;
 use crate::draft::{DraftMember, DraftPart};
 use crate::parts::{is_verbatim, parts};
-use crate::text::UNKNOWN;
+use crate::text::unknown;
 
-/// The document that a part makes. `None` if the document would be too large.
-pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize) -> Option<Tree> {
+/// The document that a part makes. `None` if the document would be too large. `is_compared` says whether it is compared with the one of another
+/// side.
+pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize, is_compared: bool) -> Option<Tree> {
     let main = texts.get(part.place().text)?;
-    let mut writer = Writer { texts, assembly: Assembly::of_text(main, &READ_OPTIONS, limit) };
+    let assembly = Assembly::of_text(main, &READ_OPTIONS, limit);
+    let mut writer = Writer { texts, assembly, is_compared };
     writer.part(Above::default(), part)?;
     Some(writer.assembly.finish())
 }
@@ -21,6 +23,7 @@ pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize) -> Option<
 struct Writer<'t> {
     texts: &'t Texts,
     assembly: Assembly,
+    is_compared: bool,
 }
 
 /// The collection that a new node belongs to, and its key in an object.
@@ -125,7 +128,8 @@ impl Writer<'_> {
     fn string(&mut self, above: Above<'_>, text: &EvaluatedText, place: TextPlace) -> Option<()> {
         // A script or a configuration in the string may be another one with the lines of a directive.
         if !text.directives().is_empty() {
-            self.add(above, Value::String(UNKNOWN), place, Style::Plain, Some(UNKNOWN))?;
+            let unknown = unknown(self.is_compared, || text.fingerprint());
+            self.add(above, Value::String(&unknown), place, Style::Plain, Some(&unknown))?;
             return Some(());
         }
         let written = self.texts.slice(place);

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use manifest::source::Span;
+use sha2::{Digest, Sha256};
 
+use crate::functions::hex;
 use crate::place::TextPlace;
 use crate::value::EvaluatedValue;
+
+/// Bytes of a [`fingerprint`].
+const FINGERPRINT: usize = 6;
 
 /// String with the places of its parts.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +31,18 @@ pub struct UnresolvedDirective {
     pub place: TextPlace,
     /// The possible results of the directive: one of these texts, or any text if the list is empty. A `%{ for }` may write the last one several times.
     branches: Arc<[EvaluatedText]>,
+    /// Whether the directive is a `%{ for }`.
+    is_repeated: bool,
+}
+
+/// One of the strings that unresolved directives may lead to.
+#[derive(Clone, Debug, Default)]
+pub struct AlternativeText {
+    /// The string.
+    pub text: EvaluatedText,
+    /// The number of the branch of each `%{ if }` outside of a `%{ for }`, in order. Strings with the same branches differ only in what a
+    /// `%{ for }` writes.
+    pub branches: Vec<usize>,
 }
 
 /// Part of a string that comes from one place.
@@ -44,6 +61,18 @@ impl UnresolvedDirective {
     pub fn writes_whole_lines(&self) -> bool {
         let is_whole = |text: &EvaluatedText| text.as_str().is_empty() || text.as_str().ends_with('\n');
         !self.branches.is_empty() && self.branches.iter().all(is_whole)
+    }
+
+    /// The texts that the directive may write.
+    fn alternatives(&self, most: usize) -> Option<Vec<AlternativeText>> {
+        let mut all = Vec::new();
+        for (number, branch) in self.branches.iter().enumerate() {
+            for AlternativeText { text, branches } in branch.alternatives(most)? {
+                let chosen = core::iter::once(number).chain(branches).filter(|_| !self.is_repeated);
+                all.push(AlternativeText { text, branches: chosen.collect() });
+            }
+        }
+        Some(all)
     }
 }
 
@@ -90,14 +119,11 @@ impl EvaluatedText {
 
     /// The strings that the directives may lead to, whatever each of them writes. `None` if there are more than a number, or if a directive may
     /// write any text.
-    pub fn alternatives(&self, most: usize) -> Option<Vec<Self>> {
-        let mut all = vec![TextBuilder::default()];
+    pub fn alternatives(&self, most: usize) -> Option<Vec<AlternativeText>> {
+        let mut all = vec![(TextBuilder::default(), Vec::new())];
         let mut at = 0;
         for directive in self.directives() {
-            let mut branches = Vec::new();
-            for branch in directive.branches.iter() {
-                branches.extend(branch.alternatives(most)?);
-            }
+            let branches = directive.alternatives(most)?;
             if branches.is_empty() || all.len() * branches.len() > most {
                 return None;
             }
@@ -105,18 +131,30 @@ impl EvaluatedText {
             for (start, branch) in
                 before.iter().flat_map(|start| branches.iter().map(move |one| (start, one)))
             {
-                let mut text = start.clone();
+                let (mut text, mut chosen) = start.clone();
                 text.push_range(self, at, directive.placeholder.start);
-                text.push_text(branch);
-                all.push(text);
+                text.push_text(&branch.text);
+                chosen.extend(&branch.branches);
+                all.push((text, chosen));
             }
             at = directive.placeholder.end;
         }
-        let finished = |mut text: TextBuilder| {
+        let finished = |(mut text, branches): (TextBuilder, Vec<usize>)| {
             text.push_range(self, at, self.content.len());
-            text.finish()
+            AlternativeText { text: text.finish(), branches }
         };
         Some(all.into_iter().map(finished).collect())
+    }
+
+    /// Name of everything that the string may be, so that two strings with unresolved directives can be compared.
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.texts())
+    }
+
+    /// The string, and what its directives may write.
+    fn texts(&self) -> Vec<&str> {
+        let branches = self.directives().iter().flat_map(|directive| directive.branches.iter());
+        core::iter::once(self.as_str()).chain(branches.flat_map(Self::texts)).collect()
     }
 
     /// A string without places, used at a place.
@@ -158,6 +196,16 @@ impl EvaluatedText {
         builder.push_range(self, start, end);
         builder.finish()
     }
+}
+
+/// Short name of some texts: other texts have another one.
+pub fn fingerprint(texts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for text in texts {
+        hasher.update(text.len().to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    hex(hasher.finalize().get(..FINGERPRINT).unwrap_or_default())
 }
 
 impl PartialEq for EvaluatedText {
@@ -235,6 +283,7 @@ impl TextBuilder {
             placeholder: directive.placeholder.shifted(start),
             place: directive.place,
             branches: directive.branches.iter().map(|branch| branch.used_at(place)).collect(),
+            is_repeated: directive.is_repeated,
         }));
         self.push(&text.content, place, false);
     }
@@ -245,11 +294,15 @@ impl TextBuilder {
         placeholder: &str,
         place: TextPlace,
         branches: Vec<EvaluatedText>,
+        is_repeated: bool,
     ) {
         let start = self.content.len();
-        let placeholder_span = Span::new(start, start + placeholder.len());
-        let branches = branches.into();
-        self.directives.push(UnresolvedDirective { placeholder: placeholder_span, place, branches });
+        self.directives.push(UnresolvedDirective {
+            placeholder: Span::new(start, start + placeholder.len()),
+            place,
+            branches: branches.into(),
+            is_repeated,
+        });
         self.push(placeholder, place, false);
     }
 
@@ -269,6 +322,7 @@ impl TextBuilder {
                     placeholder: Span::new(shift(from), shift(to)),
                     place: directive.place,
                     branches: if is_whole { Arc::clone(&directive.branches) } else { Arc::default() },
+                    is_repeated: directive.is_repeated,
                 }
             })
             .collect();

@@ -5,6 +5,7 @@ use objects::chart_values;
 use objects::controller::Controller;
 use objects::node_group::has_fargate_for;
 use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
 use objects::pod::{NodeSelectorTerm, Pod, PodSpec};
 use objects::workload::Workload;
 use rule::context::Context;
@@ -134,8 +135,11 @@ fn is_bound(spec: PodSpec<'_>) -> bool {
     let required = spec
         .required_terms()
         .any(|term| term.match_expressions().items().any(|expression| expression.key().is_some_and(own)));
+    let hidden =
+        |field: &str| spec.node().get(field).filter(|node| node.as_str().is_some() || field == "affinity");
+    let may_be = ["affinity", "nodeSelector"].into_iter().filter_map(hidden).any(has_placeholder_below);
     let named = spec.node_name().is_some() || spec.scheduler_name() == Some("fargate-scheduler");
-    selected || required || spec.is_for_fargate() || named
+    selected || required || may_be || spec.is_for_fargate() || named
 }
 
 /// Whether a profile of Fargate in a configuration file of eksctl takes the pods of the namespace.

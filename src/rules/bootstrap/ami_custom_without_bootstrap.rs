@@ -8,6 +8,7 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
+use values::placeholder::Placeholder;
 
 use super::user_data::{UserData, family};
 
@@ -81,7 +82,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if family(class) != Some(Image::Custom) {
         return;
     }
-    let Some(node) = class.ami_family() else { return };
+    let is_hidden = |data: Node<'_>| data.as_str().is_some_and(|text| Placeholder::is_whole(text.trim()));
+    let Some(node) = class.ami_family().filter(|_| !class.user_data().is_some_and(is_hidden)) else { return };
     let help = "write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on";
     let Some(data) = UserData::of(object).filter(|data| Format::detect(data.text) != Format::Comments) else {
         let alias = class.ami_aliases().find_map(Node::as_str);

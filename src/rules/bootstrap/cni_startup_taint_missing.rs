@@ -111,7 +111,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
-    let Some(spec) = pool.claim_spec() else { return };
+    let Some(spec) = pool.claim_spec().filter(|spec| spec.node().is_mapping()) else { return };
     let agents = context.inventory.index::<Agents>();
     let Some((cilium, image)) = agents.find(NodeAgent::Cilium) else { return };
     if agents.cilium_setting("set-cilium-node-taints") != Some("true") {

@@ -154,6 +154,7 @@ fn without_reserved<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
         let Some(values) = chart_values::of(*object) else { continue };
         let reserved = values.reserved_enis().filter(|node| !node.is_null() && node.as_int() != Some(0));
         if chart_values::names_value_files(*object)
+            || values.settings().is_some_and(|settings| settings.node().as_str().is_some())
             || !is_none(reserved.map(|node| node.as_str().unwrap_or("?")))
         {
             return None;

@@ -126,7 +126,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// ends, or if a placeholder hides it.
 fn endless_drain(pool: NodePool<'_>) -> Option<(Place<'_>, String)> {
     let is_written = |node: &Node<'_>| !node.is_null();
-    let spec = pool.claim_spec()?;
+    let spec = pool.claim_spec().filter(|spec| spec.node().as_str().is_none())?;
     if spec.termination_grace_period().is_some_and(|node| is_written(&node)) {
         return None;
     }

@@ -68,6 +68,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((budget, spec)) = PodDisruptionBudget::of(object).zip(object.at(&["spec"])) else { return };
+    if spec.as_str().is_some_and(has_placeholder) {
+        return;
+    }
     let Some(selector) = budget.selector() else {
         let message =
             "without `selector` this PodDisruptionBudget selects no pod: it does not slow down evictions";

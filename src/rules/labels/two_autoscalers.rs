@@ -7,6 +7,7 @@ use objects::workload::Workload;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::{POOLS, Pools};
 
@@ -100,7 +101,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    let stopped = Workload::of(object).replicas().and_then(Node::as_int) == Some(0);
+    let replicas = Workload::of(object).replicas();
+    let is_unknown = |replicas: Node<'_>| replicas.as_str().is_some_and(has_placeholder);
+    let stopped = replicas.is_some_and(|replicas| replicas.as_int() == Some(0) || is_unknown(replicas));
     let running_image = |name: &str| if stopped { None } else { image(pod, name) };
     if let Some(place) = running_image("cluster-autoscaler")
         && let Some(pool) = context.inventory.index::<Pools>().first()

@@ -1,5 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::items_of;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
@@ -78,6 +79,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let has_user_data = class.user_data().is_some_and(|data| !data.is_null());
     // An image that no alias names can have another root device.
     if class.ami_aliases().next().is_none() || has_user_data {
+        return;
+    }
+    let mut mappings = items_of(object.at(&["spec", "blockDeviceMappings"]));
+    if mappings.any(|mapping| mapping.as_str().is_some_and(has_placeholder)) {
         return;
     }
     let Some(root) = ami_family::family_of(class).and_then(root_device) else { return };

@@ -1,3 +1,4 @@
+use karpenter::api::stored::may_be_absent;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::edit::Change;
@@ -158,16 +159,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// Returns the fields of a mixed term that Karpenter ignores.
 fn ignored<'d>(term: SelectorTerm<'d>, exclusive: &Exclusive) -> Option<Vec<Node<'d>>> {
-    let wins = term.text(exclusive.winner).is_some_and(|text| !text.is_empty());
+    let is_certain = |field: &Node<'d>| !field.is_null() && !may_be_absent(*field);
+    let wins = term.text(exclusive.winner).is_some_and(|text| !text.is_empty())
+        && term.field(exclusive.winner).is_some_and(|winner| is_certain(&winner));
     // A term with `id` and `name` is reported once, for its `id`.
     if !wins || (exclusive.winner == TermField::Name && term.field(TermField::Id).is_some()) {
         return None;
     }
     let mut fields = Vec::new();
     for key in exclusive.ignored {
-        if let Some(field) = term.field(*key) {
-            fields.push(field);
-        }
+        fields.extend(term.field(*key).filter(is_certain));
     }
     (!fields.is_empty()).then_some(fields)
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use manifest::tree::Node;
+use values::placeholder::Placeholder;
 
 /// A value that the API server stores if a field is absent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +97,16 @@ impl<'d> StoredValue<'d> {
 /// The member of an object under a key; null counts as absent.
 pub fn present<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
     node.get(key).filter(|value| !value.is_null())
+}
+
+/// The member of an object under a key, unless it is or may be absent.
+pub fn certain<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
+    present(node, key).filter(|value| !may_be_absent(*value))
+}
+
+/// Whether a value may be null, which counts as absent: a placeholder in place of the whole value, in a document that Terraform makes.
+pub fn may_be_absent(value: Node<'_>) -> bool {
+    value.tree().is_evaluated() && value.as_str().is_some_and(Placeholder::is_whole)
 }
 
 /// The members of an object that are not null, which are the stored ones.

@@ -84,6 +84,10 @@ fn heredoc_documents(
         |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
     if heredoc.usage == Usage::Document || parsed.iter().all(may_be_manifest) {
         parsed.into_iter().map(|document| unless_expanded(source, heredoc, document)).collect()
+    } else if body.contains(MANIFEST) && body.lines().any(|line| line.starts_with('\t')) {
+        // Terraform removes the indentation that all lines share, also tabs.
+        let reason = "here-document, not checked: tabs indent its lines".to_owned();
+        vec![Document::Unevaluated { span: heredoc.body, reason }]
     } else {
         vec![Document::Script(heredoc.body)]
     }

@@ -175,6 +175,13 @@ fn here_document_whose_tabs_the_shell_removes_is_not_checked() {
 }
 
 #[test]
+fn here_document_of_terraform_with_tabs_is_told() {
+    let text = "locals {\n  pool = <<-EOF\n\t\tapiVersion: v1\n\t\ta:\n\t\t  b: 1\n\tEOF\n}\n";
+    assert_eq!(read("main.tf", text), "line 3: here-document, not checked: tabs indent its lines");
+    assert_eq!(read("main.tf", &text.replace("apiVersion", "version")), "line 3: script");
+}
+
+#[test]
 fn script_without_a_manifest_is_one_document() {
     for (name, text) in [
         ("-", "#!/usr/bin/env bash\nset -e\nif [ -z \"$X\" ]; then exit 1; fi\n"),

@@ -127,6 +127,11 @@ impl Assembly {
         self.tree.derivations.get_or_insert_default().parts.insert(id, parts);
     }
 
+    /// Records why some fields have placeholders instead of values, in a sentence.
+    pub fn add_hidden(&mut self, reason: String) {
+        self.tree.derivations.get_or_insert_default().hidden.push(reason);
+    }
+
     /// Adds a comment. The comments of a text are added in its order.
     pub fn add_comment(&mut self, source: &Arc<Source>, span: Span) {
         if let Some(source) = self.text_of(source) {

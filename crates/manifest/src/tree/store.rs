@@ -52,6 +52,8 @@ pub(super) struct Derivations {
     pub(super) spellings: BTreeMap<NodeId, StringLocation>,
     /// The parts of strings, of those strings of which they are known.
     pub(super) parts: BTreeMap<NodeId, Vec<StringPart>>,
+    /// The reasons why some fields have placeholders instead of values.
+    pub(super) hidden: Vec<String>,
 }
 
 /// A comment, from its `#` to the end of its line.
@@ -223,6 +225,11 @@ impl Tree {
     /// Whether another program computes the document from its text, such as Terraform, which replaces every `${…}` in it.
     pub fn is_evaluated(&self) -> bool {
         self.is_evaluated
+    }
+
+    /// The reasons why fields of an evaluated document have placeholders instead of what another program writes there.
+    pub fn hidden(&self) -> &[String] {
+        self.derivations.as_ref().map(|known| known.hidden.as_slice()).unwrap_or_default()
     }
 
     /// The part of the text that the document was parsed from. It may hold further documents, after a `...` line. `None`

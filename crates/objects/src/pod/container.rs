@@ -1,6 +1,7 @@
 //! Containers of a pod.
 
 use manifest::tree::{Node, items_of};
+use values::placeholder::{Placeholder, has_placeholder};
 
 /// View of a container.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,20 @@ impl<'d> Container<'d> {
 
     /// The items of `command`, then of `args`.
     pub fn arguments(self) -> impl Iterator<Item = Node<'d>> {
-        items_of(self.0.get("command")).chain(items_of(self.0.get("args")))
+        // A placeholder in place of the whole list counts as an argument.
+        let words =
+            |list: Option<Node<'d>>| items_of(list).chain(list.filter(|list| list.as_str().is_some()));
+        words(self.0.get("command")).chain(words(self.0.get("args")))
+    }
+
+    /// Whether a placeholder hides an argument, the name of a variable, or several of them.
+    pub fn hides_settings(self) -> bool {
+        let is_open = |node: Node<'d>| node.as_str().is_some_and(has_placeholder);
+        let env = self.0.get("env");
+        let is_whole = |node: Node<'d>| node.as_str().is_some_and(Placeholder::is_whole);
+        env.is_some_and(is_open)
+            || items_of(env).any(|item| is_open(item) || item.get("name").is_some_and(is_open))
+            || self.arguments().any(is_whole)
     }
 }
 

@@ -95,6 +95,9 @@ fn notes(report: &Report, is_short: bool) -> String {
     if skipped > 0 {
         notes.push(format!("{skipped} skipped"));
     }
+    if report.partial > 0 {
+        notes.push(format!("{} checked in part", report.partial));
+    }
     if !report.unreadable.is_empty() {
         notes.push(format!("{} unreadable", report.unreadable.len()));
     }
@@ -111,7 +114,7 @@ fn notes(report: &Report, is_short: bool) -> String {
             if findings > 0 { format!(" with {}", count(findings, "finding")) } else { String::new() };
         notes.push(format!("{outside} outside of the input{found}"));
     }
-    let is_listed = skipped > 0 || !report.unread.is_empty();
+    let is_listed = skipped > 0 || report.partial > 0 || !report.unread.is_empty();
     let flag = if is_short && is_listed { "; see --verbose" } else { "" };
     if notes.is_empty() { String::new() } else { format!(" ({}{flag})", notes.join(", ")) }
 }

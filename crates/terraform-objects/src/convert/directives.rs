@@ -21,22 +21,36 @@ pub(super) fn documents(
 ) -> Vec<DocumentDraft> {
     let mut drafts = vec![DocumentDraft::Used(text.clone(), used)];
     for part in parts(text) {
-        let Some(directive) = part.directives().first() else {
+        let Some(first) = part.directives().first() else {
             drafts.push(DocumentDraft::Text(part, used));
             continue;
         };
-        let (at, cause) = (directive.place, directive.placeholder.text(part.as_str()));
-        let reason = format!(
-            "`{}`, not checked: a directive in `{name}`{} is known only after Terraform applies `{cause}`",
-            resource.block.address,
-            resource.position(at)
-        );
+        let reason = reason(resource, name, &part);
+        let address = resource.block.address.clone();
         drafts.push(match part.alternatives(MAX_ALTERNATIVES) {
-            Some(texts) => DocumentDraft::Alternatives { texts, used, at, reason },
-            None => DocumentDraft::Unknown(at, reason),
+            Some(texts) => DocumentDraft::Alternatives { texts, used, at: first.place, address, reason },
+            None => DocumentDraft::Unknown(first.place, format!("`{address}`, not checked: {reason}")),
         });
     }
     drafts
+}
+
+/// The reason why a document is not known: its directives, each with its place, and their conditions and collections.
+fn reason(resource: &ResourceInstance<'_>, name: &str, part: &EvaluatedText) -> String {
+    let (mut positions, mut causes) = (Vec::new(), Vec::new());
+    for directive in part.directives() {
+        let position = resource.position(directive.place);
+        let cause = format!("`{}`", directive.placeholder.text(part.as_str()));
+        if !positions.contains(&position) {
+            positions.push(position);
+        }
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
+    }
+    let (what, are) = if positions.len() == 1 { ("a directive", "is") } else { ("directives", "are") };
+    let (positions, causes) = (positions.concat().replace(") (", ", "), causes.join(", "));
+    format!("{what} in `{name}`{positions} {are} known only after Terraform applies {causes}")
 }
 
 /// The parts of a text between the `---` lines that it has whatever its directives write.

@@ -4,6 +4,7 @@
 //! a file of this folder, and add a line to [`CONVERTERS`].
 
 mod addon;
+mod carried;
 mod directives;
 mod eks_cluster;
 mod events;

@@ -1,4 +1,4 @@
-//! `helm_release` of Karpenter's charts.
+//! `helm_release` of Karpenter's charts, and of charts that carry objects of others.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use terraform::{
     EvaluatedBlock, EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
 };
 
-use super::ResourceInstance;
+use super::{ResourceInstance, carried};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// `helm_release`, as in Terraform's JSON syntax, but with `values` as one object, and with each `set` as an item of one list. What is not
@@ -124,7 +124,8 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     match chart.rsplit('/').next() {
         Some("karpenter") => {}
         Some("karpenter-crd") if known("version").is_some() => {}
-        _ => return Vec::new(),
+        Some(name) => return carried::objects(name, ReleaseValues::of(arguments)),
+        None => return Vec::new(),
     }
     let at = arguments.at;
     let mut members: Vec<DraftMember> = ["chart", "repository", "version", "namespace"]
@@ -134,8 +135,7 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     if let Some(chart) = arguments.default_chart.filter(|_| arguments.get("chart").is_none()) {
         members.push(DraftMember::new("chart", at, DraftPart::word(chart, at)));
     }
-    let mut values = ReleaseValues::default();
-    values.read(arguments);
+    let mut values = ReleaseValues::of(arguments);
     members.extend(values.values.map(|(key, values)| DraftMember::new("values", key, values)));
     for name in ["set_list", "set", "set_sensitive"] {
         values.parameters.extend(parameters(name, arguments));
@@ -157,17 +157,23 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
 
 /// The values of a release.
 #[derive(Default)]
-struct ReleaseValues {
+pub(super) struct ReleaseValues {
     /// The values of all items of `values` together, with the place of the key.
-    values: Option<(TextPlace, DraftPart)>,
+    pub(super) values: Option<(TextPlace, DraftPart)>,
     /// The values that are not known.
     unevaluated: Vec<DraftPart>,
     parameters: Vec<DraftPart>,
     /// The texts of the values.
-    used: Vec<DocumentDraft>,
+    pub(super) used: Vec<DocumentDraft>,
 }
 
 impl ReleaseValues {
+    fn of(arguments: &ReleaseArguments<'_>) -> Self {
+        let mut values = Self::default();
+        values.read(arguments);
+        values
+    }
+
     /// Reads `values`, a list of texts in YAML.
     fn read(&mut self, arguments: &ReleaseArguments<'_>) {
         let Some((key, values)) = arguments.get("values") else { return };

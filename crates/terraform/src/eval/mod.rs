@@ -143,7 +143,7 @@ impl<'e> Evaluation<'e> {
     fn key(&self, key: &ObjectKey) -> EvaluatedValue {
         let place = self.place(key.span());
         match key {
-            ObjectKey::Ident(name) => EvaluatedValue::string(name.as_str(), place),
+            ObjectKey::Ident(_) => EvaluatedValue::string(self.slice(place).trim(), place),
             ObjectKey::Expression(Expression::Null(_) | Expression::Bool(_)) => {
                 EvaluatedValue::string(self.slice(place).trim(), place)
             }

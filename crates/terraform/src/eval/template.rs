@@ -159,9 +159,9 @@ impl Evaluation<'_> {
                     Ok(None) => {
                         let branches = [Some(&directive.if_expr.template), otherwise];
                         let texts = branches.map(|branch| self.branch(branch, layout));
-                        self.unresolved(&condition, place, texts.into_iter().collect(), output);
+                        self.unresolved(&condition, place, texts.into_iter().collect(), false, output);
                     }
-                    Err(failed) => self.unresolved(&failed, place, None, output),
+                    Err(failed) => self.unresolved(&failed, place, None, false, output),
                 }
             }
             Directive::For(directive) => {
@@ -185,9 +185,9 @@ impl Evaluation<'_> {
                         let once =
                             Evaluation { scope: &scope, ..*self }.branch(Some(&intro.template), layout);
                         let branches = once.map(|once| vec![EvaluatedText::default(), once]);
-                        self.unresolved(&collection, place, branches, output);
+                        self.unresolved(&collection, place, branches, true, output);
                     }
-                    Err(failed) => self.unresolved(&failed, place, None, output),
+                    Err(failed) => self.unresolved(&failed, place, None, true, output),
                 }
             }
         }
@@ -206,10 +206,11 @@ impl Evaluation<'_> {
         cause: &EvaluatedValue,
         place: TextPlace,
         branches: Option<Vec<EvaluatedText>>,
+        is_repeated: bool,
         output: &mut Output,
     ) {
         let name = self.session.slice(cause.place);
-        output.text.push_directive(&placeholder(&name), place, branches.unwrap_or_default());
+        output.text.push_directive(&placeholder(&name), place, branches.unwrap_or_default(), is_repeated);
         output.is_not_known(&derived(place, &name, Type::String, [cause]));
     }
 }

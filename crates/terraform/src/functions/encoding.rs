@@ -4,7 +4,10 @@
 
 use core::fmt::Write as _;
 
-use super::{Answer, Call};
+use sha2::{Digest, Sha256, Sha512};
+
+use super::{Answer, Call, files};
+use crate::types::Type;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -52,6 +55,59 @@ pub(super) fn base64decode(call: &Call<'_>) -> Answer {
     }
     let text = String::from_utf8(bytes).map_err(|_| "The decoded bytes are not UTF-8.")?;
     call.string(text)
+}
+
+pub(super) fn sha256(call: &Call<'_>) -> Answer {
+    call.string(hex(&digest::<Sha256>(call.str(0)?)))
+}
+
+pub(super) fn sha512(call: &Call<'_>) -> Answer {
+    call.string(hex(&digest::<Sha512>(call.str(0)?)))
+}
+
+pub(super) fn base64sha256(call: &Call<'_>) -> Answer {
+    call.string(encoded(&digest::<Sha256>(call.str(0)?)))
+}
+
+pub(super) fn base64sha512(call: &Call<'_>) -> Answer {
+    call.string(encoded(&digest::<Sha512>(call.str(0)?)))
+}
+
+pub(super) fn filesha256(call: &Call<'_>) -> Answer {
+    of_file(call, |text| hex(&digest::<Sha256>(text)))
+}
+
+pub(super) fn filesha512(call: &Call<'_>) -> Answer {
+    of_file(call, |text| hex(&digest::<Sha512>(text)))
+}
+
+pub(super) fn filebase64sha256(call: &Call<'_>) -> Answer {
+    of_file(call, |text| encoded(&digest::<Sha256>(text)))
+}
+
+pub(super) fn filebase64sha512(call: &Call<'_>) -> Answer {
+    of_file(call, |text| encoded(&digest::<Sha512>(text)))
+}
+
+fn digest<D: Digest>(text: &str) -> Vec<u8> {
+    D::digest(text.as_bytes()).to_vec()
+}
+
+/// Bytes as two hexadecimal digits each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// A text that is computed from the text of a file; unknown without the file.
+fn of_file(call: &Call<'_>, compute: impl Fn(&str) -> String) -> Answer {
+    match files::text(call, 0)? {
+        Some(text) => call.string(compute(&text)),
+        None => call.unknown(Type::String),
+    }
 }
 
 pub(super) fn urlencode(call: &Call<'_>) -> Answer {

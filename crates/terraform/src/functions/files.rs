@@ -38,10 +38,18 @@ pub(crate) fn whole_file(number: TextNumber, text: &str) -> EvaluatedText {
 }
 
 pub(super) fn filebase64(call: &Call<'_>) -> Answer {
-    let found = path(call, 0)?.and_then(|path| call.evaluation.session.text(&path));
-    let Some((_, source)) = found else { return call.unknown(Type::String) };
+    match text(call, 0)? {
+        Some(text) => call.string(encoded(text.as_bytes())),
+        None => call.unknown(Type::String),
+    }
+}
+
+/// The text of a file; none if the input does not have it.
+pub(super) fn text(call: &Call<'_>, index: usize) -> Result<Option<String>, String> {
+    let found = path(call, index)?.and_then(|path| call.evaluation.session.text(&path));
+    let Some((_, source)) = found else { return Ok(None) };
     call.spend_text(source.text().len())?;
-    call.string(encoded(source.text().as_bytes()))
+    Ok(Some(source.text().to_owned()))
 }
 
 pub(super) fn fileexists(call: &Call<'_>) -> Answer {

@@ -79,6 +79,28 @@ pub(super) fn merge(call: &Call<'_>) -> Answer {
     }
 }
 
+/// `transpose`: a map of lists of strings, from each string to the keys whose list has it.
+///
+/// Reference: hashicorp/terraform `internal/lang/funcs/collection.go`.
+pub(super) fn transpose(call: &Call<'_>) -> Answer {
+    let mut keys: BTreeMap<Arc<str>, Vec<EvaluatedValue>> = BTreeMap::new();
+    for (name, member) in members(call, 0)?.as_map() {
+        let items = member.value.items().ok_or("A value of the map must be a list of strings.")?;
+        call.spend(items.len())?;
+        for item in items {
+            let text = item.as_text().ok_or("An item of a list is null.")?;
+            let known = keys.entry(text.shared()).or_default();
+            known.push(EvaluatedValue::string(Arc::clone(name), member.key));
+        }
+    }
+    let member = |(name, mut keys): (Arc<str>, Vec<EvaluatedValue>)| {
+        keys.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
+        let value = EvaluatedValue::new(Data::List(Type::String, keys.into_iter().collect()), call.place);
+        (name, EvaluatedMember { key: call.place, value })
+    };
+    call.value(Data::Map(Type::list(Type::String), keys.into_iter().map(member).collect()))
+}
+
 pub(super) fn zipmap(call: &Call<'_>) -> Answer {
     let keys = call.argument(0)?;
     if keys.knowledge() > Knowledge::Known {

@@ -15,11 +15,13 @@ mod network;
 mod numbers;
 mod pattern;
 mod sets;
+mod spelled;
 mod strings;
 mod table;
 mod yaml_decode;
 mod yaml_encode;
 
+pub(crate) use encoding::hex;
 pub(crate) use files::whole_file;
 pub(crate) use json::{decode as decode_json, write as write_json};
 pub(crate) use yaml_decode::decode as decode_yaml;
@@ -66,6 +68,8 @@ enum Kind {
     String,
     Bools,
     Strings,
+    /// A map of lists of strings.
+    StringLists,
     List,
     Set,
     Map,
@@ -94,6 +98,7 @@ impl Kind {
             Self::String => Type::String,
             Self::Bools => Type::list(Type::Bool),
             Self::Strings => Type::list(Type::String),
+            Self::StringLists => Type::map(Type::list(Type::String)),
             Self::List => Type::list(Type::Dynamic),
             Self::Set => Type::set(Type::Dynamic),
             Self::Map => Type::map(Type::Dynamic),

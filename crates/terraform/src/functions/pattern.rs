@@ -4,9 +4,12 @@
 
 use std::sync::Arc;
 
+use manifest::source::Span;
 use regex_lite::{Captures, Regex};
 
+use super::spelled::{may_straddle, placeholders};
 use super::{Answer, Call};
+use crate::text::TextBuilder;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue};
 
@@ -149,23 +152,86 @@ pub(super) fn regexall(call: &Call<'_>) -> Answer {
     }
 }
 
-/// `replace`: of a string, or of a regular expression between slashes. A replacement may be a placeholder, unless `$` in it has a meaning.
+/// `replace`: of a string, or of a regular expression between slashes. A replacement may be a placeholder, unless `$` in it has a meaning. The text
+/// may have placeholders, unless the pattern may match a part of one.
 pub(super) fn replace(call: &Call<'_>) -> Answer {
     let (text, pattern, replacement) = (call.str(0)?, call.str(1)?, call.str(2)?);
     let inner = pattern.strip_prefix('/').and_then(|pattern| pattern.strip_suffix('/'));
-    if !call.is_known(0) || !call.is_known(1) || inner.is_some() && !call.is_known(2) {
+    let inner = inner.filter(|_| pattern.len() > 1);
+    if !call.is_known(1) || inner.is_some() && !call.is_known(2) {
         return call.unknown(Type::String);
     }
     call.spend_text(text.len().saturating_add(1).saturating_mul(replacement.len().saturating_add(1)))?;
-    let Some(inner) = inner.filter(|_| pattern.len() > 1) else {
-        return call.string(text.replace(pattern, replacement));
-    };
-    match Pattern::read(inner, text) {
-        Pattern::Read(regex) => {
-            // `$name` of Go takes as many word characters as it can, as here; `$` alone is itself in both.
-            call.string(regex.replace_all(text, replacement).into_owned())
+    let replaced: Vec<(Span, String)> = match inner.map(|inner| Pattern::read(inner, text)) {
+        None => {
+            let matches =
+                text.match_indices(pattern).map(|(start, found)| Span::new(start, start + found.len()));
+            matches.map(|found| (found, replacement.to_owned())).collect()
         }
-        Pattern::Wrong => Err("The pattern is not a regular expression.".to_owned()),
-        Pattern::Other => call.unknown(Type::String),
+        // `$name` of Go takes as many word characters as it can, as here; `$` alone is itself in both.
+        Some(Pattern::Read(regex)) => {
+            regex.captures_iter(text).map(|captures| expanded(&captures, replacement)).collect()
+        }
+        Some(Pattern::Wrong) => return Err("The pattern is not a regular expression.".to_owned()),
+        Some(Pattern::Other) => return call.unknown(Type::String),
+    };
+    let placeholders = if call.is_known(0) { Vec::new() } else { placeholders(text) };
+    if is_within_values(text, inner.unwrap_or(pattern), inner.is_some(), &placeholders, &replaced) {
+        return call.unknown(Type::String);
     }
+    with_replacements(call, placeholders, replaced)
+}
+
+/// The bytes of a match, and the text that replaces them.
+fn expanded(captures: &Captures<'_>, replacement: &str) -> (Span, String) {
+    let mut text = String::new();
+    captures.expand(replacement, &mut text);
+    let whole = captures.get(0).map_or(0..0, |whole| whole.range());
+    (Span::new(whole.start, whole.end), text)
+}
+
+/// Whether a pattern may match a part of the value of a placeholder together with the text around it.
+fn is_within_values(
+    text: &str,
+    pattern: &str,
+    is_regex: bool,
+    placeholders: &[Span],
+    replaced: &[(Span, String)],
+) -> bool {
+    /// Parts of patterns that match almost any text.
+    const WIDE: [&str; 6] = [".", "[^", "\\S", "\\W", "\\D", "(?"];
+    let is_cut = |found: &Span| {
+        placeholders.iter().any(|placeholder| found.start < placeholder.end && placeholder.start < found.end)
+    };
+    let is_wide = if is_regex {
+        WIDE.iter().any(|part| pattern.contains(part))
+    } else {
+        pattern.is_empty() || may_straddle(text, pattern, placeholders)
+    };
+    let is_whole = |placeholder: &Span| *placeholder == Span::whole(text);
+    !placeholders.is_empty()
+        && (is_wide || placeholders.iter().any(is_whole) || replaced.iter().any(|(found, _)| is_cut(found)))
+}
+
+/// The text with its replacements, each part with its place. The value of a placeholder may have matches too.
+fn with_replacements(call: &Call<'_>, placeholders: Vec<Span>, mut replaced: Vec<(Span, String)>) -> Answer {
+    let text = call.argument(0)?.as_text().ok_or("The argument must be a string.")?;
+    if !placeholders.is_empty() && !text.directives().is_empty() {
+        return call.unknown(Type::String);
+    }
+    replaced.extend(placeholders.into_iter().map(|span| {
+        let whole = span.text(text.as_str());
+        let name = whole.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or(whole);
+        (span, format!("${{replace({name})}}"))
+    }));
+    replaced.sort_by_key(|(span, _)| span.start);
+    let (mut builder, mut at) = (TextBuilder::default(), 0);
+    for (span, new) in replaced {
+        builder.push_range(text, at, span.start);
+        builder.push(&new, call.place, false);
+        at = span.end;
+    }
+    builder.push_range(text, at, text.as_str().len());
+    call.spend_text(builder.len())?;
+    Ok(EvaluatedValue::text(builder.finish(), call.place))
 }

@@ -3,6 +3,7 @@
 //! Reference: zclconf/go-cty `cty/function/stdlib/string.go` and hashicorp/terraform `internal/lang/funcs/string.go`.
 
 use super::chars::{characters, lower as lower_char, upper as upper_char};
+use super::spelled::{ends_with, placeholders, starts_with};
 use super::{Answer, Call};
 use crate::text::{EvaluatedText, TextBuilder};
 use crate::types::Type;
@@ -12,11 +13,18 @@ fn text<'c>(call: &'c Call<'_>, index: usize) -> Result<&'c EvaluatedText, Strin
     call.argument(index)?.as_text().ok_or_else(|| "The argument must be a string.".to_owned())
 }
 
+/// The reason for which a text with placeholders has no value.
+const DEPENDS: &str = "The result depends on a value that is not known.";
+
 /// A part of a string argument, with its places.
 fn part(call: &Call<'_>, index: usize, kept: &str) -> Answer {
     let whole = text(call, index)?;
     let start = kept.as_ptr().addr().saturating_sub(whole.as_str().as_ptr().addr());
-    Ok(EvaluatedValue::text(whole.slice(start, start + kept.len()), call.place))
+    let part = whole.slice(start, start + kept.len());
+    // Without blanks around it, the text has the same value.
+    let encoded = whole.encoded().filter(|_| whole.as_str().trim() == kept.trim());
+    let part = encoded.map_or(part.clone(), |value| part.with_encoded(value.clone()));
+    Ok(EvaluatedValue::text(part, call.place))
 }
 
 pub(super) fn upper(call: &Call<'_>) -> Answer {
@@ -53,17 +61,34 @@ pub(super) fn trimspace(call: &Call<'_>) -> Answer {
 
 pub(super) fn trim(call: &Call<'_>) -> Answer {
     let set: Vec<char> = call.str(1)?.chars().collect();
-    part(call, 0, call.str(0)?.trim_matches(set.as_slice()))
+    let kept = call.str(0)?.trim_matches(set.as_slice());
+    if !call.is_known(0) || !call.is_known(1) {
+        let placeholders = placeholders(kept);
+        let is_edge = |edge: usize| placeholders.iter().any(|span| span.start == edge || span.end == edge);
+        let is_cut = set.iter().any(|char| "${}".contains(*char));
+        if !call.is_known(1) || is_cut || is_edge(0) || is_edge(kept.len()) {
+            return Err(DEPENDS.to_owned());
+        }
+    }
+    part(call, 0, kept)
 }
 
 pub(super) fn trimprefix(call: &Call<'_>) -> Answer {
-    let value = call.str(0)?;
-    part(call, 0, value.strip_prefix(call.str(1)?).unwrap_or(value))
+    let (value, prefix) = (call.str(0)?, call.str(1)?);
+    let is_certain = call.is_known(1) && (call.is_known(0) || starts_with(value, prefix).is_some());
+    if !is_certain {
+        return Err(DEPENDS.to_owned());
+    }
+    part(call, 0, value.strip_prefix(prefix).unwrap_or(value))
 }
 
 pub(super) fn trimsuffix(call: &Call<'_>) -> Answer {
-    let value = call.str(0)?;
-    part(call, 0, value.strip_suffix(call.str(1)?).unwrap_or(value))
+    let (value, suffix) = (call.str(0)?, call.str(1)?);
+    let is_certain = call.is_known(1) && (call.is_known(0) || ends_with(value, suffix).is_some());
+    if !is_certain {
+        return Err(DEPENDS.to_owned());
+    }
+    part(call, 0, value.strip_suffix(suffix).unwrap_or(value))
 }
 
 pub(super) fn startswith(call: &Call<'_>) -> Answer {

@@ -1,6 +1,6 @@
 //! The functions by name.
 
-use super::Kind::{Any, Bool, Bools, List, Number, Set, String, Strings};
+use super::Kind::{Any, Bool, Bools, List, Number, Set, String, StringLists, Strings};
 use super::Needs::{Arguments, Everything, Nothing, Spelling};
 use super::{
     Answer, Call, Function, Kind, Needs, Parameter, collections, conversions, encoding, files, format, json,
@@ -9,20 +9,14 @@ use super::{
 
 /// Functions that exist and are not evaluated: their results depend on the machine, the time or chance, or nothing in a manifest
 /// needs them.
-pub(super) const NOT_EVALUATED: [&str; 35] = [
+pub(super) const NOT_EVALUATED: [&str; 26] = [
     "abspath",
     "base64gzip",
-    "base64sha256",
-    "base64sha512",
     "bcrypt",
     "csvdecode",
     "ephemeralasnull",
-    "filebase64sha256",
-    "filebase64sha512",
     "filemd5",
     "filesha1",
-    "filesha256",
-    "filesha512",
     "formatdate",
     "issensitive",
     "log",
@@ -32,15 +26,12 @@ pub(super) const NOT_EVALUATED: [&str; 35] = [
     "plantimestamp",
     "rsadecrypt",
     "sha1",
-    "sha256",
-    "sha512",
     "templatestring",
     "textdecodebase64",
     "textencodebase64",
     "timeadd",
     "timecmp",
     "timestamp",
-    "transpose",
     "type",
     "uuid",
     "uuidv5",
@@ -79,12 +70,14 @@ const STRING: Parameter = one(String);
 const NUMBER: Parameter = one(Number);
 const ANY: Parameter = one(Any);
 
-static FUNCTIONS: [Function; 83] = [
+static FUNCTIONS: [Function; 92] = [
     of("abs", &[NUMBER], Number, Everything, numbers::abs),
     of("alltrue", &[one(Bools)], Bool, Nothing, collections::alltrue),
     of("anytrue", &[one(Bools)], Bool, Nothing, collections::anytrue),
     of("base64decode", &[STRING], String, Everything, encoding::base64decode),
     of("base64encode", &[STRING], String, Everything, encoding::base64encode),
+    of("base64sha256", &[STRING], String, Everything, encoding::base64sha256),
+    of("base64sha512", &[STRING], String, Everything, encoding::base64sha512),
     of("basename", &[STRING], String, Everything, files::basename),
     of("ceil", &[NUMBER], Number, Everything, numbers::ceil),
     of("chomp", &[STRING], String, Spelling, strings::chomp),
@@ -104,8 +97,12 @@ static FUNCTIONS: [Function; 83] = [
     of("endswith", &[STRING, STRING], Bool, Everything, strings::endswith),
     of("file", &[STRING], String, Everything, files::file),
     of("filebase64", &[STRING], String, Everything, files::filebase64),
+    of("filebase64sha256", &[STRING], String, Everything, encoding::filebase64sha256),
+    of("filebase64sha512", &[STRING], String, Everything, encoding::filebase64sha512),
     of("fileexists", &[STRING], Bool, Everything, files::fileexists),
     of("fileset", &[STRING, STRING], Any, Everything, files::fileset),
+    of("filesha256", &[STRING], String, Everything, encoding::filesha256),
+    of("filesha512", &[STRING], String, Everything, encoding::filesha512),
     of("flatten", &[ANY], Any, Arguments, lists::flatten),
     of("floor", &[NUMBER], Number, Everything, numbers::floor),
     with(nullable(Any), of("format", &[STRING], String, Spelling, format::format)),
@@ -136,6 +133,8 @@ static FUNCTIONS: [Function; 83] = [
     with(ANY, of("setproduct", &[], Any, Everything, sets::setproduct)),
     of("setsubtract", &[one(Set), one(Set)], Any, Everything, sets::setsubtract),
     with(one(Set), of("setunion", &[], Any, Everything, sets::setunion)),
+    of("sha256", &[STRING], String, Everything, encoding::sha256),
+    of("sha512", &[STRING], String, Everything, encoding::sha512),
     of("signum", &[NUMBER], Number, Everything, numbers::signum),
     of("slice", &[ANY, NUMBER, NUMBER], Any, Arguments, lists::slice),
     of("sort", &[one(Strings)], Strings, Everything, lists::sort),
@@ -153,10 +152,11 @@ static FUNCTIONS: [Function; 83] = [
     of("tonumber", &[nullable(Any)], Number, Nothing, conversions::tonumber),
     of("toset", &[nullable(Any)], Any, Nothing, conversions::toset),
     of("tostring", &[nullable(Any)], String, Nothing, conversions::tostring),
-    of("trim", &[STRING, STRING], String, Everything, strings::trim),
-    of("trimprefix", &[STRING, STRING], String, Everything, strings::trimprefix),
+    of("transpose", &[one(StringLists)], Any, Everything, maps::transpose),
+    of("trim", &[STRING, STRING], String, Spelling, strings::trim),
+    of("trimprefix", &[STRING, STRING], String, Spelling, strings::trimprefix),
     of("trimspace", &[STRING], String, Spelling, strings::trimspace),
-    of("trimsuffix", &[STRING, STRING], String, Everything, strings::trimsuffix),
+    of("trimsuffix", &[STRING, STRING], String, Spelling, strings::trimsuffix),
     of("upper", &[STRING], String, Everything, strings::upper),
     of("urlencode", &[STRING], String, Everything, encoding::urlencode),
     of("values", &[ANY], Any, Arguments, maps::values),

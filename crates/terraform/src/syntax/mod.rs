@@ -176,14 +176,47 @@ fn declarations(source: &Arc<Source>, text: TextNumber) -> Result<Vec<Declaratio
     Ok(parse(source, text)?.into_iter().filter_map(block).collect())
 }
 
-/// Parses a file of HCL.
+/// End of the message of hcl-edit 0.9.9 about a key that an object has twice.
+const REDEFINED: &str = "found redefined object key";
+/// Names to try for the keys that objects of a file have twice.
+const MAX_NAMES: usize = 100;
+
+/// Parses a file of HCL. The keys of objects are in the text of the source, and may have other names in the result.
 pub(crate) fn parse(source: &Arc<Source>, text: TextNumber) -> Result<Body, SyntaxProblem> {
-    without_empty_heredocs(source.text()).parse::<Body>().map_err(|error| {
+    let mut code = without_empty_heredocs(source.text());
+    for name in (b'a'..=b'z').cycle().take(MAX_NAMES) {
+        let error = match code.parse::<Body>() {
+            Ok(body) => return Ok(body),
+            Err(error) => error,
+        };
         let location = error.location();
         let at = source.byte_of(location.line(), location.column());
-        let message = format!("The file is not valid HCL: {}", error.message());
-        SyntaxProblem { place: TextPlace::new(text, Span::new(at, at)), message }
-    })
+        let is_renamed = error.message().contains(REDEFINED) && rename_key(&mut code, at, char::from(name));
+        if !is_renamed {
+            let message = format!("The file is not valid HCL: {}", error.message());
+            return Err(SyntaxProblem { place: TextPlace::new(text, Span::new(at, at)), message });
+        }
+    }
+    let message = "The file is not evaluated: its objects have too many keys twice.".to_owned();
+    Err(SyntaxProblem { place: TextPlace::new(text, Span::default()), message })
+}
+
+/// Writes another name of the same length for the key at a byte, which its object has twice. Terraform takes the last value of a key, and
+/// hcl-edit refuses the file. Returns false for a key that is an expression.
+///
+/// Source: hashicorp/hcl `hclsyntax/expression.go`, `ObjectConsExpr.Value`.
+fn rename_key(code: &mut Cow<'_, str>, at: usize, name: char) -> bool {
+    let rest = code.get(at..).unwrap_or_default();
+    let (start, inner) = match rest.strip_prefix('"') {
+        Some(quoted) => (at + 1, quoted.split('"').next().unwrap_or_default()),
+        None => (at, rest.split(|char| !is_of_word(char)).next().unwrap_or_default()),
+    };
+    let end = start + inner.len();
+    let is_literal = !inner.is_empty() && !inner.contains(['\\', '\n', '{']);
+    if is_literal {
+        code.to_mut().replace_range(start..end, &name.to_string().repeat(end - start));
+    }
+    is_literal
 }
 
 /// The text with `""` and spaces instead of each here-document without lines, which hcl-edit 0.9.9 reads up to the next line with the

@@ -1,6 +1,6 @@
 //! The kubelet settings of an EC2NodeClass.
 
-use super::super::stored::{members, present};
+use super::super::stored::{may_be_absent, members, present};
 use super::relation::{CheckedValue, Relation, Violations, always, is_unknown};
 use manifest::tree::Value;
 use values::spelling::nearest;
@@ -69,7 +69,7 @@ fn paired<'d>(checked: CheckedValue<'d>, one: &str, other: &str, violations: &mu
         return;
     }
     for (signal, value) in members(signals) {
-        if others.is_none_or(|others| present(others, signal).is_none()) {
+        if others.is_none_or(|others| present(others, signal).is_none()) && !may_be_absent(value) {
             violations
                 .add_key(
                     value,

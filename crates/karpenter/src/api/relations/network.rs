@@ -1,7 +1,7 @@
 //! Network interfaces, placement groups and connection tracking of an EC2NodeClass.
 
-use super::super::stored::present;
-use super::relation::{CheckedValue, Relation, Violations, always};
+use super::super::stored::{may_be_absent, present};
+use super::relation::{CheckedValue, Relation, Violations, always, is_unknown};
 use manifest::tree::{Node, Value};
 
 /// `spec.networkInterfaces`.
@@ -21,8 +21,13 @@ fn place(interface: Node<'_>) -> (Option<Value<'_>>, Option<Value<'_>>) {
 
 fn has_a_primary<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let primary = |interface: Node<'d>| {
-        place(interface) == (Some(Value::Int(0)), Some(Value::Int(0)))
-            && interface.str_at(&["interfaceType"]) == Some("interface")
+        let may_be = |field: &str, wanted: Value<'_>| {
+            present(interface, field).is_some_and(|value| is_unknown(value) || value.value() == wanted)
+        };
+        is_unknown(interface)
+            || may_be("networkCardIndex", Value::Int(0))
+                && may_be("deviceIndex", Value::Int(0))
+                && may_be("interfaceType", Value::String("interface"))
     };
     if checked.node.is_sequence() && !checked.node.is_empty() && !checked.node.items().any(primary) {
         violations.add(
@@ -92,6 +97,7 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
 
 fn name_or_id<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     match (checked.get("name"), checked.get("id")) {
+        (Some(one), Some(other)) if may_be_absent(one) || may_be_absent(other) => {}
         (Some(name), Some(_)) => {
             violations
                 .add_key(

@@ -1,7 +1,7 @@
 //! Relations between the fields of `spec` of an EC2NodeClass.
 
-use super::super::stored::present;
-use super::relation::{CheckedValue, Relation, Violations, always, compared, is_unknown};
+use super::super::stored::{may_be_absent, present};
+use super::relation::{CheckedValue, Relation, Violations, always, compared};
 use manifest::tree::{Node, items_of};
 
 /// `spec`.
@@ -17,10 +17,8 @@ pub(in super::super) const SPEC: &[Relation] = &[
 const ROLE_OR_PROFILE: &str = "must specify exactly one of ['role', 'instanceProfile']";
 
 fn role_or_profile<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    // A value that only Terraform knows may be null, which it leaves out.
-    let may_be_left_out = |node: Node<'_>| is_unknown(node) && node.tree().is_evaluated();
     match (checked.get("role"), checked.get("instanceProfile")) {
-        (Some(role), Some(profile)) if may_be_left_out(role) || may_be_left_out(profile) => {}
+        (Some(role), Some(profile)) if may_be_absent(role) || may_be_absent(profile) => {}
         (Some(_), Some(profile)) => violations.add_key(
             profile,
             "the node class has both a `role` and an `instanceProfile`",

@@ -1,6 +1,6 @@
 //! Relations between the fields of a NodeOverlay.
 
-use super::super::stored::members;
+use super::super::stored::{may_be_absent, members};
 use super::relation::{CheckedValue, Relation, Violations, always};
 
 /// `spec`.
@@ -10,7 +10,7 @@ pub(in super::super) const SPEC: &[Relation] = &[always(one_price)];
 pub(in super::super) const CAPACITY: &[Relation] = &[always(no_standard_resource)];
 
 fn one_price<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    if let (Some(_), Some(adjustment)) = (checked.get("price"), checked.get("priceAdjustment")) {
+    if let (Some(_), Some(adjustment)) = (checked.certain("price"), checked.certain("priceAdjustment")) {
         violations
             .add_key(
                 adjustment,
@@ -22,7 +22,7 @@ fn one_price<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
 }
 
 fn no_standard_resource<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    for (key, amount) in members(checked.node) {
+    for (key, amount) in members(checked.node).filter(|(_, amount)| !may_be_absent(*amount)) {
         if matches!(key, "cpu" | "memory" | "ephemeral-storage" | "pods") {
             violations.add_key(
                 amount,

@@ -2,7 +2,7 @@
 
 use manifest::tree::Node;
 
-use super::super::stored::{StoredValue, members, present};
+use super::super::stored::{StoredValue, may_be_absent, members, present};
 use super::relation::{CheckedValue, Relation, Violations, always, compared};
 
 /// `spec`.
@@ -39,8 +39,11 @@ fn stays_static_or_dynamic<'d>(checked: CheckedValue<'d>, violations: &mut Viola
 }
 
 fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    let Some(limits) = checked.get("limits").filter(|_| checked.has("replicas")) else { return };
-    let mut others: Vec<_> = members(limits).filter(|(key, _)| *key != "nodes").collect();
+    let Some(limits) = checked.get("limits").filter(|_| checked.certain("replicas").is_some()) else {
+        return;
+    };
+    let is_other = |(key, limit): &(&str, Node<'d>)| *key != "nodes" && !may_be_absent(*limit);
+    let mut others: Vec<_> = members(limits).filter(is_other).collect();
     others.sort_by_key(|(key, _)| *key);
     let Some((_, first)) = others.first() else { return };
     let keys: Vec<_> = others.iter().map(|(key, _)| *key).collect();
@@ -56,7 +59,7 @@ fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
 }
 
 fn static_weight<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    let Some(weight) = checked.get("weight").filter(|_| checked.has("replicas")) else { return };
+    let (Some(weight), Some(_)) = (checked.certain("weight"), checked.certain("replicas")) else { return };
     violations
         .add_key(
             weight,
@@ -78,6 +81,7 @@ fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violat
             number.is_none_or(|number: i64| number == 0)
         });
         let (written, help) = match (present(budget, "schedule"), present(budget, "duration")) {
+            (Some(only), None) | (None, Some(only)) if may_be_absent(only) => continue,
             (Some(schedule), None) if blocks => (
                 schedule,
                 "write `duration`, such as `8h`: the time for which the budget is active after each start",

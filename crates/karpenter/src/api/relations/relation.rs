@@ -3,7 +3,7 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use super::super::stored::{StoredValue, present};
+use super::super::stored::{StoredValue, certain, present};
 use crate::release::{Release, ReleaseSet, Releases};
 use manifest::tree::Node;
 use values::placeholder::has_placeholder;
@@ -62,6 +62,11 @@ impl<'d> CheckedValue<'d> {
     /// A field, unless it is absent or null.
     pub(super) fn get(self, field: &str) -> Option<Node<'d>> {
         present(self.node, field)
+    }
+
+    /// A field, unless it is or may be absent or null.
+    pub(super) fn certain(self, field: &str) -> Option<Node<'d>> {
+        certain(self.node, field)
     }
 
     pub(super) fn has(self, field: &str) -> bool {

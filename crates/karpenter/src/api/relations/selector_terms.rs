@@ -1,7 +1,7 @@
 //! The terms by which an EC2NodeClass selects AMIs, subnets, security groups and capacity reservations.
 
 use super::super::schema::{EnumValue, value, value_since};
-use super::super::stored::present;
+use super::super::stored::{certain, present};
 use super::relation::{CheckedValue, Relation, Violations, always};
 use crate::release::Releases;
 use manifest::tree::Node;
@@ -138,6 +138,11 @@ fn selects_by<'d>(checked: CheckedValue<'d>, fields: &[&str], violations: &mut V
     }
 }
 
+/// A field of a term that certainly has one of some others too.
+fn combined<'d>(term: Node<'d>, field: &str, others: &[&str]) -> Option<Node<'d>> {
+    certain(term, field).filter(|_| others.iter().any(|other| certain(term, other).is_some()))
+}
+
 /// Rejects terms that combine a field with some others.
 fn stands_alone<'d>(
     checked: CheckedValue<'d>,
@@ -147,7 +152,7 @@ fn stands_alone<'d>(
     violations: &mut Violations<'d>,
 ) {
     for term in checked.node.items() {
-        if let Some(value) = present(term, field).filter(|_| has_any(term, others)) {
+        if let Some(value) = combined(term, field, others) {
             violations
                 .add_key(
                     value,
@@ -172,8 +177,7 @@ fn some_term_has_alone<'d>(
     ending: Ending,
     violations: &mut Violations<'d>,
 ) {
-    let wrong = |term: &Node<'d>| present(*term, field).is_some() && has_any(*term, others);
-    if checked.node.items().all(|term| wrong(&term)) {
+    if checked.node.items().all(|term| combined(term, field, others).is_some()) {
         stands_alone(checked, field, others, ending, violations);
     }
 }
@@ -182,7 +186,7 @@ fn alias_is_the_only_term<'d>(checked: CheckedValue<'d>, violations: &mut Violat
     if checked.node.len() == 1 {
         return;
     }
-    for alias in checked.node.items().filter_map(|term| present(term, "alias")) {
+    for alias in checked.node.items().filter_map(|term| certain(term, "alias")) {
         violations
             .add_key(
                 alias,

@@ -33,7 +33,7 @@ fn has_a_size<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
 }
 
 fn rate_has_a_snapshot<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
-    let Some(rate) = checked.get("volumeInitializationRate") else { return };
+    let Some(rate) = checked.certain("volumeInitializationRate") else { return };
     if checked.get("snapshotID").is_none_or(|snapshot| snapshot.as_str() == Some("")) {
         violations.add_key(
             rate,

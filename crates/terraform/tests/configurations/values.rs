@@ -1,0 +1,190 @@
+//! Values, placeholders, and the places of both.
+
+use karpwarden_terraform::EvaluatedValue;
+
+use crate::{evaluate, placeholder, value};
+
+#[test]
+fn a_local_that_needs_itself_is_a_failure_and_loses_nothing_else() {
+    let (text, reason) = placeholder(
+        r#"
+locals {
+  a = "x${local.b}"
+  b = local.a
+}
+resource "a" "b" { v = { broken = local.a, fine = 1 }.broken }
+"#,
+    );
+    assert_eq!(text, "x${local.b}");
+    assert_eq!(reason.as_deref(), Some("The local value \"a\" needs itself."));
+}
+
+#[test]
+fn placeholders_keep_their_names_within_strings() {
+    let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
+    assert_eq!(resource(r#""role-${module.eks.name}-x""#), ("role-${module.eks.name}-x".to_owned(), None));
+    assert_eq!(resource("aws_iam_role.x[0].arn").0, "${aws_iam_role.x[0].arn}");
+    assert_eq!(resource(r#"join(",", ["a", data.x.y.z])"#).0, "a,${data.x.y.z}");
+    assert_eq!(resource(r#"trimspace(" ${module.m.out} ")"#).0, "${module.m.out}");
+    assert_eq!(resource("yamlencode({ a = [module.m.out] })").0, "\"a\":\n- \"${module.m.out}\"\n");
+    assert_eq!(resource(r#"format("%s-%s", var.nope, "x")"#).0, "${var.nope}-x");
+    let (text, reason) = resource(r#""a-${tonumber("x")}""#);
+    assert_eq!(text, r#"a-${tonumber("x")}"#);
+    assert!(reason.unwrap().contains("a number is required"));
+}
+
+#[test]
+fn the_last_value_of_a_key_counts() {
+    let configuration = evaluate([(
+        "main.tf",
+        r#"
+locals {
+  all = {
+    a = 1
+    b = 2
+    a = 3
+    "c" = 4
+    "c" = { a = 5, a = 6 }
+  }
+}
+resource "a" "b" { v = local.all }
+"#,
+    )]);
+    assert!(configuration.problems.is_empty(), "{:?}", configuration.problems);
+    let value = value(&configuration, "a.b", "v");
+    let number = |value: Option<&EvaluatedValue>| value.and_then(|value| value.as_number()?.as_int());
+    assert_eq!((number(value.get("a")), number(value.get("b"))), (Some(3), Some(2)));
+    assert_eq!(number(value.get("c").and_then(|inner| inner.get("a"))), Some(6));
+    assert_eq!(value.members().map(|members| members.as_map().len()), Some(3));
+}
+
+#[test]
+fn functions_that_change_a_text_do_not_change_the_name_of_a_placeholder() {
+    let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
+    for changed in [
+        r"lower(var.x)",
+        r#"upper("A-${var.x}")"#,
+        r"title(var.x)",
+        r#"trim(var.x, "{}$")"#,
+        r#"trimprefix(var.x, "$")"#,
+        r#"trimsuffix("https://${var.x}", "}")"#,
+        r"basename(aws_iam_role.x.arn)",
+        r#"dirname("${var.x}/y")"#,
+        r#"replace(var.x, ".", "-")"#,
+        r#"replace("a", var.x, "b")"#,
+        r#"replace("NA${var.x}", "NAME", "b")"#,
+        r#"replace("a ${var.x} b", "/a.*b/", "c")"#,
+        r#"replace("a ${var.x}", "var", "c")"#,
+        r#"trim("-${var.x}", "-")"#,
+        r#"trimprefix("a${var.x}", "ab")"#,
+        r#"replace("a", "/a/", var.x)"#,
+        r#"format("%.3s", var.x)"#,
+        r#"format("%-10s|", var.x)"#,
+        r#"format("%5q", var.x)"#,
+        r#"format("%03d", var.x)"#,
+        r#"join(",", module.m.names)"#,
+        r#"join("-", ["a"], module.m.names)"#,
+        r#"join("-", [for az in var.azs : "${az}a"])"#,
+    ] {
+        assert_eq!(resource(changed), (format!("${{{changed}}}"), None));
+    }
+    for (around, text) in [
+        (r#"replace("a-NAME-b", "NAME", var.x)"#, "a-${var.x}-b"),
+        (r#"format("%5d%s%q %v", 7, var.x, var.y, var.z)"#, "    7${var.x}\"${var.y}\" ${var.z}"),
+        (r#"indent(2, "a:\nb: ${var.x}")"#, "a:\n  b: ${var.x}"),
+        (r"jsonencode({ a = var.x })", r#"{"a":"${var.x}"}"#),
+        (r#"join("-", ["a"], ["b", var.x])"#, "a-b-${var.x}"),
+        (r#"chomp("a: ${var.x}\n")"#, "a: ${var.x}"),
+        (r#"trimsuffix("a: ${var.x}\n", "\n")"#, "a: ${var.x}"),
+        (r#"trimprefix("---\na: ${var.x}", "---\n")"#, "a: ${var.x}"),
+        (r#"trim("\na: ${var.x} b\n", "\n")"#, "a: ${var.x} b"),
+        (r#"replace("a: NAME\nb: ${var.x}\n", "NAME", "c")"#, "a: c\nb: ${replace(var.x)}\n"),
+        (r#"replace("a: \"7\"\nb: ${var.x}\n", "/\"([0-9]+)\"/", "$1")"#, "a: 7\nb: ${replace(var.x)}\n"),
+    ] {
+        assert_eq!(resource(around), (text.to_owned(), None));
+    }
+    let (_, reason) = resource(r#"join("-", ["a"], "b")"#);
+    assert!(reason.unwrap().contains("a list is required"));
+}
+
+#[test]
+fn lines_of_a_here_document_have_their_bytes() {
+    let text = "resource \"a\" \"b\" {\n  v = <<-EOT\n    kind: é\n      role: ${var.r}!\n  EOT\n}\nvariable \"r\" { default = \"x\" }\n";
+    let configuration = evaluate([("main.tf", text)]);
+    let value = value(&configuration, "a.b", "v").as_text().unwrap();
+    assert_eq!(value.as_str(), "kind: é\n  role: x!\n");
+    let slice = |part: &str| {
+        let start = value.as_str().find(part).unwrap();
+        configuration.texts.slice(value.place_of(start, start + part.len()).unwrap())
+    };
+    assert_eq!(slice("é"), "é");
+    assert_eq!(slice("role"), "role");
+    assert_eq!(slice("x"), "${var.r}");
+    assert_eq!(slice("role: x!"), "role: ${var.r}!");
+    assert_eq!(slice("kind: é\n  role"), "kind: é\n      role");
+}
+
+#[test]
+fn a_value_knows_its_use_and_its_literal() {
+    let configuration = evaluate([(
+        "main.tf",
+        r#"
+variable "cluster" { default = "prod" }
+locals { name = var.cluster }
+resource "a" "b" { v = local.name }
+"#,
+    )]);
+    let value = value(&configuration, "a.b", "v");
+    assert_eq!(configuration.texts.slice(value.place), "local.name");
+    assert_eq!(configuration.texts.slice(value.origin), "\"prod\"");
+}
+
+#[test]
+fn values_in_files_have_their_places_there() {
+    let configuration = evaluate([
+        (
+            "main.tf",
+            r#"resource "a" "b" {
+  v = yamldecode(file("${path.module}/pool.yaml"))
+  w = yamldecode(templatefile("t.tftpl", { name = "n" }))
+}"#,
+        ),
+        ("pool.yaml", "spec:\n  limits: {cpu: 10}\n"),
+        ("t.tftpl", "name: ${name}\nkind: NodePool\n"),
+    ]);
+    let cpu =
+        value(&configuration, "a.b", "v").get("spec").unwrap().get("limits").unwrap().get("cpu").unwrap();
+    assert_eq!(configuration.texts.get(cpu.place.text).unwrap().name(), "pool.yaml");
+    assert_eq!(configuration.texts.slice(cpu.place), "10");
+    let kind = value(&configuration, "a.b", "w").get("kind").unwrap();
+    assert_eq!(configuration.texts.get(kind.place.text).unwrap().name(), "t.tftpl");
+    assert_eq!(configuration.texts.slice(kind.place), "NodePool");
+    let name = value(&configuration, "a.b", "w").get("name").unwrap();
+    assert_eq!(configuration.texts.slice(name.place), "${name}");
+}
+
+/// A string that got too long is not a part of those that refer to it: each of them would hold its megabytes.
+#[test]
+fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
+    let doubled: Vec<_> =
+        (1..100).map(|n| format!("l{n} = \"${{local.l{0}}}${{local.l{0}}}\"", n - 1)).collect();
+    let text = format!(
+        "locals {{\n  l0 = \"0123456789\"\n{}\n}}\nresource \"a\" \"b\" {{\n  v = \"${{local.l90}}-${{local.l40}}\"\n}}\n",
+        doubled.join("\n")
+    );
+    let (text, reason) = placeholder(&text);
+    assert!(text.len() < 100 && text.contains("${local.l"), "{} bytes", text.len());
+    assert_eq!(reason.as_deref(), Some("The string is too long."));
+}
+
+/// All instances share the value of `for_each`. If each of them evaluated it, the steps would not suffice.
+#[test]
+fn each_of_many_instances_is_evaluated() {
+    let names: Vec<_> = (0..1000).map(|n| format!("\"name-${{1000 + {n}}}\"")).collect();
+    let text =
+        format!("resource \"a\" \"b\" {{\n  for_each = toset([{}])\n  v = each.key\n}}\n", names.join(", "));
+    let configuration = evaluate([("main.tf", &text)]);
+    let last = configuration.blocks.last().unwrap();
+    assert_eq!(last.body.get("v").and_then(EvaluatedValue::as_str), Some("name-1999"));
+    assert_eq!(configuration.blocks.len(), 1000);
+}
