@@ -137,10 +137,54 @@ fn tells_the_story_of_a_node_and_of_the_node_of_a_pod_as_disruption_does() {
     let rest = |run: &Run| run.stdout.lines().skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(rest(&of_node), rest(&told));
     let none = why(&folder, &["node/node-9"]);
-    assert!(none.status == 2 && none.stderr.contains("no node, NodeClaim or instance `node-9`"), "{none:?}");
+    // `why` has no flag `--node`.
+    let expected = "error: the input has no node, NodeClaim or instance `node-9`";
+    assert!(none.status == 2 && none.stderr.contains(expected), "{none:?}");
     for subject in ["deploy/web", "web", "pod/"] {
         assert_eq!(why(&folder, &[subject]).status, 2, "{subject}");
     }
+    assert_eq!(why(&folder, &["nodes", "node-1"]).stdout.lines().nth(1), of_node.stdout.lines().nth(1));
+}
+
+#[test]
+fn answers_in_json_what_it_tells() {
+    let stuck = |name| pending(name, &json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}}));
+    let mut ended = pending("done", &json!({}));
+    ended["status"] = json!({"phase": "Succeeded"});
+    let folder = served(&[stuck("first"), stuck("stuck"), pending("new", &json!({})), ended]);
+    let json = |subject: &str, status: i32| {
+        let run = why(&folder, &[subject, "-n", "shop", "--format", "json"]);
+        assert_eq!(run.status, status, "{run:?}");
+        let answer = run.json();
+        crate::answers::assert_valid("why", &answer);
+        let told = why(&folder, &[subject, "-n", "shop"]).stdout;
+        (answer, told)
+    };
+    let (new, told) = json("pod/new", 0);
+    assert_eq!(new["verdict"], told.lines().next().unwrap());
+    assert_eq!(new["pod"]["placement"]["newNode"]["nodePool"], "default");
+    assert_eq!((&new["pod"]["namespace"], &new["node"]), (&"shop".into(), &Value::Null));
+    assert!(new["karpenterVersion"].as_str().unwrap().starts_with("1.14"), "{new}");
+    // Pods with equal specs share their reasons in the answer of `simulate`.
+    let (stuck, told) = json("pod/stuck", 1);
+    assert_eq!(stuck["verdict"], told.lines().next().unwrap());
+    assert_eq!(stuck["pod"]["placement"]["reasons"][0]["nodePool"], "default", "{stuck}");
+    let (done, told) = json("pod/done", 0);
+    assert_eq!((done["verdict"].as_str(), &done["pod"]["placement"]), (told.lines().next(), &Value::Null));
+    let (node, told) = json("node/node-1", 0);
+    let known = &node["node"];
+    assert_eq!(
+        (&known["name"], &known["nodePool"], &known["pods"]),
+        (&"node-1".into(), &"default".into(), &1.into())
+    );
+    for decision in known["decisions"].as_array().unwrap() {
+        assert!(told.contains(decision["text"].as_str().unwrap()), "{decision} {told}");
+    }
+    assert!(!known["decisions"].as_array().unwrap().is_empty() && node["pod"].is_null(), "{node}");
+    assert!(node["verdict"].as_str().unwrap().starts_with("node/node-1: "), "{node}");
+    let (on_node, _) = json("pod/web-2", 0);
+    assert_eq!((&on_node["pod"]["name"], &on_node["node"]["name"]), (&"web-2".into(), &"node-2".into()));
+    assert_eq!(on_node["pod"]["protection"], "no karpenter.sh/do-not-disrupt");
 }
 
 #[test]
