@@ -147,6 +147,22 @@ fn tells_the_story_of_a_node_and_of_the_node_of_a_pod_as_disruption_does() {
 }
 
 #[test]
+fn accepts_words_and_flags_in_the_order_of_kubectl() {
+    let folder = served(&[pending("new", &json!({}))]);
+    let expected = why(&folder, &["pod/new", "-n", "shop"]).stdout;
+    for words in [
+        &["-n", "shop", "why", "pod/new"][..],
+        &["--namespace=shop", "why", "pod", "new"],
+        &["-nshop", "why", "po/", "new"],
+    ] {
+        let run = run_with_kubectl(&folder, &[words, &["--karpenter-version", "1.14"]].concat());
+        assert_eq!((run.status, &run.stdout), (0, &expected), "{words:?}: {run:?}");
+    }
+    let refused = run_with_kubectl(&folder, &["-n", "shop", "check", "."]);
+    assert!(refused.status == 2 && refused.stderr.contains("unexpected argument '-n'"), "{refused:?}");
+}
+
+#[test]
 fn answers_in_json_what_it_tells() {
     let stuck = |name| pending(name, &json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}}));
     let mut ended = pending("done", &json!({}));
@@ -253,7 +269,7 @@ fn the_script_of_the_plugin_completes_as_kubectl_asks() {
     let folder = Folder::with(&[]);
     let (_, script) = plugin(&folder, &["completions", "bash"]);
     folder.write("kubectl_complete-karpwarden", script.as_bytes());
-    std::fs::create_dir(folder.path("bin")).unwrap();
+    std::fs::create_dir_all(folder.path("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_karpwarden"), folder.path("bin/kubectl-karpwarden")).unwrap();
     let completed = |words: &[&str]| {
         let mut command = Command::new("sh");
@@ -265,4 +281,14 @@ fn the_script_of_the_plugin_completes_as_kubectl_asks() {
     assert_eq!(completed(&["wh"]), expected);
     assert!(completed(&["check", "--ka"]).starts_with("--karpenter-version\t"));
     assert_eq!(completed(&["check", "nodes/"]), ":0\n", "kubectl completes files");
+    assert_eq!(completed(&["why", "p"]), "pod/\tA pod\n:6\n", "the word goes on");
+    serve(&folder, &[]);
+    folder.write("bin/answers/pod", b"pod/web-0\npod/web-1\npod/api-0\n");
+    folder.write("bin/answers/node@shop", b"node/node-1\n");
+    assert_eq!(completed(&["why", "pod/w"]), "pod/web-0\t\npod/web-1\t\n:4\n");
+    assert_eq!(completed(&["-n", "shop", "--context", "prod", "why", "node", ""]), "node-1\t\n:4\n");
+    let call = "get node --output=name --request-timeout=5s --namespace=shop --context=prod";
+    assert_eq!(folder.read("bin/calls").lines().last(), Some(call));
+    folder.write("bin/answers/pod.error", b"Error from server (Forbidden): no\n");
+    assert_eq!(completed(&["why", "pod/w"]), ":4\n");
 }
