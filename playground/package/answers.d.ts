@@ -591,6 +591,10 @@ export type LogSummary = {
   understood: number;
   /** Entries that do not match the vocabulary. */
   unknown: number;
+  /** Reports of Kubewarden's audit scanner, or of other programs that write such reports. */
+  auditReports: number;
+  /** Errors of Karpwarden's policy in the reports, including errors that another finding repeats or an exception accepts. */
+  auditErrors: number;
   /** Whether any of the input is known to come from Karpenter, or to be about it. */
   isOfKarpenter: boolean;
   /** Errors that do not match the vocabulary, each kind once, the most frequent first. */

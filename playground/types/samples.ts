@@ -402,6 +402,8 @@ export const diagnosed: Report = {
   "karpenterVersion": "1.1.1",
   "logs": [
     {
+      "auditErrors": 0,
+      "auditReports": 0,
       "cluster": "",
       "entries": 12,
       "files": 2,
@@ -624,6 +626,8 @@ export const told: Report = {
   "karpenterVersion": "1.1.1",
   "logs": [
     {
+      "auditErrors": 0,
+      "auditReports": 0,
       "cluster": "",
       "entries": 12,
       "files": 2,
