@@ -189,7 +189,7 @@ image: ## Build the container image `karpwarden`; needs the target for musl, mus
 	$(IMAGE_BUILD) --file Containerfile --build-arg TARGETARCH=$(image_arch) --tag karpwarden dist/image
 
 .PHONY: packages-test
-packages-test: ## Build the wheel, install it, run pre-commit with it, and build and unpack the Debian package; needs Python with venv
+packages-test: ## Build the wheel and the Debian package, install them here and in a clean root, run pre-commit, evaluate the flake; needs Python with venv
 	@packaging/test.sh
 
 # ---- Work on it -----------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Builds the packages of the command line for this system, without optimisation, and uses them as users do: pip installs the wheel, pre-commit runs
-# the hooks of this checkout with it, dpkg unpacks the Debian package. Everything but the two build tools is taken from this checkout.
+# the hooks of this checkout with it, dpkg unpacks the Debian package, nix evaluates the flake, and a clean root gets each package. Everything but the
+# two build tools and the clean root is taken from this checkout.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# The store of Nix is read-only.
+trap 'chmod -R u+w "$work" && rm -rf "$work"' EXIT
 say() { printf '%s\n' "==> $*"; }
 same() { cmp "$1" "$2" || { printf '%s\n' "$1 and $2 differ" >&2; exit 1; }; }
 
@@ -83,5 +85,28 @@ if command -v cargo-deb >/dev/null && command -v dpkg-deb >/dev/null; then
   done
 else
   say "skipped: the Debian package needs cargo-deb and dpkg"
+fi
+if command -v nix >/dev/null; then
+  say "the Nix flake, without a network and with a stand-in for nixpkgs"
+  flake() {
+    HOME=$work nix --extra-experimental-features 'nix-command flakes' --offline --store "$work/nix" "$@" \
+      --no-write-lock-file --override-input nixpkgs "path:$root/packaging/nix/nixpkgs"
+  }
+  flake flake show "$root" > "$work/flake.log" 2>&1 || { cat "$work/flake.log"; exit 1; }
+  for system in x86_64-linux aarch64-linux x86_64-darwin aarch64-darwin; do
+    test "$(flake eval --raw "$root#packages.$system.default.version" 2> /dev/null)" = "$("$native" --version | cut -d' ' -f2)"
+    [[ $(flake eval --raw "$root#apps.$system.default.program" 2> /dev/null) == */bin/karpwarden ]]
+  done
+else
+  say "skipped: the Nix flake needs nix"
+fi
+
+if PATH=$PATH:/usr/sbin command -v debootstrap >/dev/null && { test "$(id -u)" = 0 || sudo -n true 2> /dev/null; }; then
+  # `make playground-package` puts the command into the npm package.
+  if test -f playground/package/engine/command.wasm; then (cd playground/package && npm pack --silent --pack-destination "$dist"); fi
+  as_root=$(test "$(id -u)" = 0 || echo sudo)
+  $as_root env PATH="$PATH:/usr/sbin" packaging/clean-root.sh "$dist" "$native"
+else
+  say "skipped: the clean root needs debootstrap and root"
 fi
 say "the packages work"

@@ -30,6 +30,16 @@ pub(crate) fn with_names(program: Command) -> Command {
         .into_iter()
         .fold(program, |program, name| program.mut_subcommand(name, selected))
         .mut_subcommand("explain", |command| command.mut_arg("names", named))
+        .mut_subcommand("why", |command| {
+            // `mut_arg` puts an argument behind the others, and the name comes second.
+            command.mut_arg("subject", |arg| arg.value_parser(subjects())).mut_arg("name", |arg| arg)
+        })
+}
+
+/// Starts of the objects that `why` explains. `why` accepts a name in the next word, too: shells write a space after a completion.
+fn subjects() -> PossibleValuesParser {
+    let starts = [("node/", "A node, a NodeClaim or an instance"), ("pod/", "A pod")];
+    PossibleValuesParser::new(starts.map(|(start, help)| PossibleValue::new(start).help(help)))
 }
 
 /// Names of families, rules and symptoms, with their descriptions.

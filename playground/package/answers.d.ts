@@ -296,6 +296,48 @@ export type Evidence = {
   text: string;
 };
 
+/** Node of the cluster. */
+export type ExplainedNode = {
+  /** Name of the node. */
+  name: string;
+  /** Name of its NodePool; may be empty. */
+  nodePool: string;
+  /** Number of pods on the node. */
+  pods: number;
+  /** The instant of the judgement. */
+  at: DateTime;
+  /** The condition `Ready` of the Node and the conditions of its NodeClaim, such as `Drifted is True`, each as a sentence. */
+  conditions: Array<string>;
+  /** Time at which the node expires, whatever is in the way. */
+  expires: DateTime | "";
+  /** The first thing that keeps the node from being disrupted. */
+  obstacle: NodeObstacle;
+  /** Remedy of the obstacle; may be empty. */
+  advice: string;
+  /** Whether drift ignores the obstacle, because the NodeClaim has a `terminationGracePeriod`. */
+  ignoredByDrift: boolean;
+  /** The decision of each method, in the order in which Karpenter tries them. */
+  decisions: Array<MethodDecision>;
+  /** The result of consolidation if Karpenter looked at this node first; may be empty. */
+  alone: string;
+  /** The estimated termination of the node. */
+  drain: NodeDrain | null;
+};
+
+/** Pod of the cluster. */
+export type ExplainedPod = {
+  /** Namespace of the pod. */
+  namespace: string;
+  /** Name of the pod. */
+  name: string;
+  /** The scheduler of the pod, if another one than kube-scheduler places it; else empty. */
+  scheduler: string;
+  /** Effect of the annotation `karpenter.sh/do-not-disrupt`, for a pod that has a node; else empty. */
+  protection: string;
+  /** Placement of the pod by Karpenter; null if the pod has a node or needs none. */
+  placement: PodPlacement | null;
+};
+
 /** Family of a rule: its subject. */
 export type Family = "api-server" | "labels" | "bootstrap" | "identity" | "storage" | "nodeclass" | "disruption" | "scheduling" | "capacity" | "access" | "document" | "symptoms";
 
@@ -549,6 +591,10 @@ export type LogSummary = {
   understood: number;
   /** Entries that do not match the vocabulary. */
   unknown: number;
+  /** Reports of Kubewarden's audit scanner, or of other programs that write such reports. */
+  auditReports: number;
+  /** Errors of Karpwarden's policy in the reports, including errors that another finding repeats or an exception accepts. */
+  auditErrors: number;
   /** Whether any of the input is known to come from Karpenter, or to be about it. */
   isOfKarpenter: boolean;
   /** Errors that do not match the vocabulary, each kind once, the most frequent first. */
@@ -989,6 +1035,24 @@ export type PlannedRollout = {
   limitedBy: LimitedBy;
   /** Largest number of nodes beyond the number before. */
   extraNodes: number;
+};
+
+/** Place of a pending pod, or the reasons why it has none. */
+export type PodPlacement = {
+  /** Placement of the pod. */
+  placed: Placed;
+  /** Name of the existing node that has room; else empty. */
+  node: string;
+  /** The new node that Karpenter would launch. */
+  newNode: NewNode | null;
+  /** Karpenter's message about a pod without a node; for a pod that was not tried, that it was not; else empty. */
+  message: string;
+  /** Reasons of the NodePools that do not take the pod. */
+  reasons: Array<PoolObjection>;
+  /** Number of further NodePools whose reasons are left out. */
+  reasonsLeftOut: number;
+  /** Field for which Karpenter ignores the pod. */
+  ignored: IgnoredPodField | null;
 };
 
 /** Reason for which a NodePool does not take a pod. */
@@ -1468,6 +1532,24 @@ export type WeekOfReasons = {
   left: number;
   /** The intervals, in the order of time. */
   intervals: Array<WeekInterval>;
+};
+
+/** Explanation of a pod or a node. */
+export type WhyAnswer = {
+  /** Version of the shape of this answer. */
+  schema: 1;
+  /** Version of Karpwarden. */
+  version: string;
+  /** Release of Karpenter. */
+  karpenterVersion: string;
+  /** The result in one sentence. */
+  verdict: string;
+  /** The pod, if the question is about a pod. */
+  pod: ExplainedPod | null;
+  /** The node, if the question is about a node, or about a pod that has a node. */
+  node: ExplainedNode | null;
+  /** Assumptions about things that the cluster does not show. */
+  assumptions: Array<string>;
 };
 
 /** Window of a schedule. */

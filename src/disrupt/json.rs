@@ -6,12 +6,14 @@ use answers::disruption::{
     BrokenBudget, BudgetActivity, CommandAnswer, DisruptionAnswer, LimitedPool, MethodAnswer, NodeDrain,
     NodeObstacle, ReasonBudget, RejectedNode, ReplacementNode,
 };
+use answers::page::MethodDecision;
 use answers::report::{RelatedLocation, ReportedFinding};
+use answers::why::ExplainedNode;
 use answers::{DateTime, OrEmpty, PricedType, SCHEMA, VERSION, rounded};
 use disruption::allowance::{BudgetState, DisruptionReason, PoolBudgets};
 use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
-use disruption::drain::DrainEstimate;
+use disruption::drain::{DrainEstimate, expires_at};
 use disruption::judgement::{JudgedMethod, JudgedNode};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
@@ -19,7 +21,7 @@ use objects::location::Place;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::{ClusterDisruption, PoolDisruption, rejections_of, words};
+use super::{ClusterDisruption, PoolDisruption, rejections_of, story, words};
 
 /// The answer as one object.
 pub fn answer(
@@ -53,6 +55,27 @@ pub fn keep_node(answer: &mut DisruptionAnswer, name: &str) {
         method.commands.retain(|command| command.candidates.iter().any(|candidate| candidate == name));
         method.rejected.retain(|rejected| rejected.node == name);
         method.undecided.retain(|undecided| undecided == name);
+    }
+}
+
+/// Everything about one node.
+pub fn explained(answer: &ClusterDisruption<'_>, one: &JudgedNode<'_>, files: &[File]) -> ExplainedNode {
+    let clock = |time: Timestamp| time.to_string();
+    let name = one.node.name();
+    let decisions = story::decisions(answer, one).into_iter();
+    ExplainedNode {
+        name: name.to_owned(),
+        node_pool: one.node.pool().to_owned(),
+        pods: one.node.pods.len(),
+        at: answer.at.into(),
+        conditions: story::conditions(one, &clock),
+        expires: until(expires_at(&one.node)),
+        obstacle: node(answer, one, &documents(files)),
+        advice: answer.obstacle(one).advice().to_owned(),
+        ignored_by_drift: story::is_ignored_by_drift(one),
+        decisions: decisions.map(|(method, text)| MethodDecision { method, text }).collect(),
+        alone: story::alone(one).unwrap_or_default(),
+        drain: answer.drain(name).map(|estimate| drain(name, estimate)),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Sentences about the nodes of an answer: what happens to them now, their conditions, and the decision of each method.
 
+use disruption::cluster::{ClusterPod, Protection};
 use disruption::command::Command;
 use disruption::judgement::JudgedNode;
 use disruption::methods::{Alone, Method};
+use karpenter::labels::DO_NOT_DISRUPT;
 use manifest::tree::{Children, Node, items_of};
 use objects::node_claim::NodeClaim;
 use objects::object::Object;
@@ -129,6 +131,26 @@ pub fn alone(node: &JudgedNode<'_>) -> Option<String> {
         Alone::Undecided => format!("{}; {}", words::UNDECIDED, words::remedy(words::UNDECIDED)),
     };
     Some(text)
+}
+
+/// Whether drift ignores what is in the way of other methods, because the NodeClaim has a `terminationGracePeriod`.
+pub fn is_ignored_by_drift(node: &JudgedNode<'_>) -> bool {
+    node.blocker.is_some() && node.eventual_blocker.is_none()
+}
+
+/// The effect of the annotation that protects a pod.
+pub fn protection(answer: &ClusterDisruption<'_>, pod: &ClusterPod<'_>, clock: PrintTime<'_>) -> String {
+    let annotation = pod.object().annotation(DO_NOT_DISRUPT).and_then(Node::as_str);
+    match (pod.protection(answer.at, answer.release), annotation) {
+        (Protection::Until(end), Some(value)) => {
+            format!("karpenter.sh/do-not-disrupt is `{value}`: protected until {}", clock(end))
+        }
+        (_, None) => "no karpenter.sh/do-not-disrupt".to_owned(),
+        (protection, Some(value)) => {
+            let effect = if protection.is_active() { "protected" } else { "not protected" };
+            format!("karpenter.sh/do-not-disrupt is `{value}`: {effect}")
+        }
+    }
 }
 
 /// A command in one line.

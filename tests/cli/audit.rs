@@ -121,3 +121,31 @@ fn settings_choose_and_accept_findings_of_reports() {
     folder.write("karpwarden.yaml", exception.replace("def*", "other").as_bytes());
     assert_eq!(of_rule(&diagnose(&folder, &["report.json"])).len(), 1);
 }
+
+#[test]
+fn says_how_many_reports_it_read_even_without_an_error() {
+    let of = |results: &[Value]| report("openreports.io/v1alpha1", "ClusterReport", results);
+    let passed = [result("clusterwide-karpenter", "pass", "")];
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [of(&passed), of(&results()[1..])]});
+    let folder =
+        Folder::with(&[("reports.json", &list.to_string()), ("bad.json", &of(&results()).to_string())]);
+    let run = folder.run(&["diagnose", "--karpenter-version", "1.14", "reports.json"]);
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (
+            0,
+            "read: 1 line from 1 file: 2 reports of the audit scanner without an error of Karpwarden's policy\n\
+            no findings in 1 document (2 reports of the audit scanner); checked against Karpenter 1.14\n"
+        ),
+        "{run:?}"
+    );
+    let run = folder.run(&["diagnose", "--karpenter-version", "1.14", "bad.json"]);
+    let expected = ": 1 report of the audit scanner with 1 error of Karpwarden's policy\n1 error in 1 document (1 report";
+    assert!(run.stdout.contains(expected), "{run:?}");
+    let answer = diagnose(&folder, &["bad.json"]).json();
+    assert_eq!(
+        (&answer["logs"][0]["auditReports"], &answer["logs"][0]["auditErrors"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!((&answer["summary"]["skipped"], &answer["skipped"]), (&0.into(), &json!([])));
+}

@@ -17,6 +17,7 @@ mod compressed;
 mod costly;
 mod diagnose;
 mod disruption;
+mod documented;
 mod editor;
 mod field_cases;
 mod fixing;

@@ -135,7 +135,7 @@ fn prints_the_schema_of_the_config_file_without_a_network() {
     let first = lines.next().unwrap();
     assert_eq!(first, format!("# yaml-language-server: $schema={}", schema["$id"].as_str().unwrap()));
     assert!(lines.next().unwrap().contains("`karpwarden schema config`"), "{text}");
-    for name in ["report", "simulation", "disruption", "plan", "hash", "rules"] {
+    for name in ["report", "simulation", "disruption", "plan", "hash", "why", "rules"] {
         assert!(folder.run(&["schema", name]).json()["$schema"].is_string(), "{name}");
     }
 }

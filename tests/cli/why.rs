@@ -137,10 +137,70 @@ fn tells_the_story_of_a_node_and_of_the_node_of_a_pod_as_disruption_does() {
     let rest = |run: &Run| run.stdout.lines().skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(rest(&of_node), rest(&told));
     let none = why(&folder, &["node/node-9"]);
-    assert!(none.status == 2 && none.stderr.contains("no node, NodeClaim or instance `node-9`"), "{none:?}");
+    // `why` has no flag `--node`.
+    let expected = "error: the input has no node, NodeClaim or instance `node-9`";
+    assert!(none.status == 2 && none.stderr.contains(expected), "{none:?}");
     for subject in ["deploy/web", "web", "pod/"] {
         assert_eq!(why(&folder, &[subject]).status, 2, "{subject}");
     }
+    assert_eq!(why(&folder, &["nodes", "node-1"]).stdout.lines().nth(1), of_node.stdout.lines().nth(1));
+}
+
+#[test]
+fn accepts_words_and_flags_in_the_order_of_kubectl() {
+    let folder = served(&[pending("new", &json!({}))]);
+    let expected = why(&folder, &["pod/new", "-n", "shop"]).stdout;
+    for words in [
+        &["-n", "shop", "why", "pod/new"][..],
+        &["--namespace=shop", "why", "pod", "new"],
+        &["-nshop", "why", "po/", "new"],
+    ] {
+        let run = run_with_kubectl(&folder, &[words, &["--karpenter-version", "1.14"]].concat());
+        assert_eq!((run.status, &run.stdout), (0, &expected), "{words:?}: {run:?}");
+    }
+    let refused = run_with_kubectl(&folder, &["-n", "shop", "check", "."]);
+    assert!(refused.status == 2 && refused.stderr.contains("unexpected argument '-n'"), "{refused:?}");
+}
+
+#[test]
+fn answers_in_json_what_it_tells() {
+    let stuck = |name| pending(name, &json!({"nodeSelector": {"kubernetes.io/arch": "arm64"}}));
+    let mut ended = pending("done", &json!({}));
+    ended["status"] = json!({"phase": "Succeeded"});
+    let folder = served(&[stuck("first"), stuck("stuck"), pending("new", &json!({})), ended]);
+    let json = |subject: &str, status: i32| {
+        let run = why(&folder, &[subject, "-n", "shop", "--format", "json"]);
+        assert_eq!(run.status, status, "{run:?}");
+        let answer = run.json();
+        crate::answers::assert_valid("why", &answer);
+        let told = why(&folder, &[subject, "-n", "shop"]).stdout;
+        (answer, told)
+    };
+    let (new, told) = json("pod/new", 0);
+    assert_eq!(new["verdict"], told.lines().next().unwrap());
+    assert_eq!(new["pod"]["placement"]["newNode"]["nodePool"], "default");
+    assert_eq!((&new["pod"]["namespace"], &new["node"]), (&"shop".into(), &Value::Null));
+    assert!(new["karpenterVersion"].as_str().unwrap().starts_with("1.14"), "{new}");
+    // Pods with equal specs share their reasons in the answer of `simulate`.
+    let (stuck, told) = json("pod/stuck", 1);
+    assert_eq!(stuck["verdict"], told.lines().next().unwrap());
+    assert_eq!(stuck["pod"]["placement"]["reasons"][0]["nodePool"], "default", "{stuck}");
+    let (done, told) = json("pod/done", 0);
+    assert_eq!((done["verdict"].as_str(), &done["pod"]["placement"]), (told.lines().next(), &Value::Null));
+    let (node, told) = json("node/node-1", 0);
+    let known = &node["node"];
+    assert_eq!(
+        (&known["name"], &known["nodePool"], &known["pods"]),
+        (&"node-1".into(), &"default".into(), &1.into())
+    );
+    for decision in known["decisions"].as_array().unwrap() {
+        assert!(told.contains(decision["text"].as_str().unwrap()), "{decision} {told}");
+    }
+    assert!(!known["decisions"].as_array().unwrap().is_empty() && node["pod"].is_null(), "{node}");
+    assert!(node["verdict"].as_str().unwrap().starts_with("node/node-1: "), "{node}");
+    let (on_node, _) = json("pod/web-2", 0);
+    assert_eq!((&on_node["pod"]["name"], &on_node["node"]["name"]), (&"web-2".into(), &"node-2".into()));
+    assert_eq!(on_node["pod"]["protection"], "no karpenter.sh/do-not-disrupt");
 }
 
 #[test]
@@ -209,7 +269,7 @@ fn the_script_of_the_plugin_completes_as_kubectl_asks() {
     let folder = Folder::with(&[]);
     let (_, script) = plugin(&folder, &["completions", "bash"]);
     folder.write("kubectl_complete-karpwarden", script.as_bytes());
-    std::fs::create_dir(folder.path("bin")).unwrap();
+    std::fs::create_dir_all(folder.path("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_karpwarden"), folder.path("bin/kubectl-karpwarden")).unwrap();
     let completed = |words: &[&str]| {
         let mut command = Command::new("sh");
@@ -221,4 +281,14 @@ fn the_script_of_the_plugin_completes_as_kubectl_asks() {
     assert_eq!(completed(&["wh"]), expected);
     assert!(completed(&["check", "--ka"]).starts_with("--karpenter-version\t"));
     assert_eq!(completed(&["check", "nodes/"]), ":0\n", "kubectl completes files");
+    assert_eq!(completed(&["why", "p"]), "pod/\tA pod\n:6\n", "the word goes on");
+    serve(&folder, &[]);
+    folder.write("bin/answers/pod", b"pod/web-0\npod/web-1\npod/api-0\n");
+    folder.write("bin/answers/node@shop", b"node/node-1\n");
+    assert_eq!(completed(&["why", "pod/w"]), "pod/web-0\t\npod/web-1\t\n:4\n");
+    assert_eq!(completed(&["-n", "shop", "--context", "prod", "why", "node", ""]), "node-1\t\n:4\n");
+    let call = "get node --output=name --request-timeout=5s --namespace=shop --context=prod";
+    assert_eq!(folder.read("bin/calls").lines().last(), Some(call));
+    folder.write("bin/answers/pod.error", b"Error from server (Forbidden): no\n");
+    assert_eq!(completed(&["why", "pod/w"]), ":4\n");
 }

@@ -119,6 +119,16 @@ impl LiveCluster {
     }
 }
 
+/// The names of the objects of a kind, for completion; empty if kubectl cannot list them.
+pub(crate) fn names(cluster: &ClusterFlags, kind: &str, namespace: Option<&str>) -> Vec<String> {
+    let mut arguments = ["get", kind, "--output=name", "--request-timeout=5s"].map(str::to_owned).to_vec();
+    arguments.extend(namespace.map(|namespace| format!("--namespace={namespace}")));
+    let listed = Kubectl::new(cluster).run(&arguments, |stdout| io::read_to_string(stdout));
+    let Ok((Some(Ok(text)), None)) = listed else { return Vec::new() };
+    let names = text.lines().filter_map(|line| line.rsplit_once('/'));
+    names.map(|(_, name)| name.to_owned()).collect()
+}
+
 fn is_of_pods(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("pods-"))
 }

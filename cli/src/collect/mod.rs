@@ -31,7 +31,7 @@ pub(crate) use flags::{ClusterFlags, CollectArguments};
 use kinds::{CollectedKind, KINDS};
 use kubectl::{Kubectl, KubectlFailure};
 use list::ListError;
-pub(crate) use live::LiveCluster;
+pub(crate) use live::{LiveCluster, names};
 use logs::LogSource;
 use query::{CollectedNamespaces, Query};
 pub(crate) use redact::{REDACTED, Redactions};

@@ -15,9 +15,11 @@ use std::path::PathBuf;
 
 use answers::disruption::DisruptionAnswer;
 use answers::page::DisruptionOverview;
+use answers::why::ExplainedNode;
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::disrupt::story as sentences;
 use karpwarden::disrupt::{ClusterDisruption, Question, answer, json, overview};
 use karpwarden::simulate::{Assumption, Choices, DeducedSettings, skipped};
 use objects::object::Object;
@@ -121,6 +123,42 @@ pub(crate) fn answer_and_assumptions(
         judged(options, messages, |judged| {
             one_cluster::report_unreadable(&judged.read.cluster.files, messages);
             (judged.json(options.max_findings), judged.assumptions.to_vec())
+        })
+    })?
+}
+
+/// The node of the subject that the options name.
+pub(crate) struct ExplainedSubject {
+    pub(crate) node: ExplainedNode,
+    /// What happens to the node now, or what keeps it from being disrupted.
+    pub(crate) state: String,
+    /// Effect of the annotation of the pod, if the subject is a pod.
+    pub(crate) protection: Option<String>,
+    pub(crate) karpenter_version: String,
+    pub(crate) assumptions: Vec<String>,
+    pub(crate) status: Status,
+}
+
+/// Reads the input and explains the node of the subject. Prints nothing. `None` without a subject.
+pub(crate) fn explained(
+    options: &DisruptionOptions,
+    messages: &dyn Messages,
+) -> Result<Option<ExplainedSubject>, CommandError> {
+    on_one_core(|| {
+        judged(options, messages, |judged| {
+            let Judged { answer, assumptions, read, .. } = judged;
+            let (node, pod) = judged.story?;
+            let is_unreadable = one_cluster::report_unreadable(&read.cluster.files, messages);
+            let is_unknown = is_unreadable || answer.is_undecided();
+            let clock = |time: Timestamp| time.to_string();
+            Some(ExplainedSubject {
+                node: json::explained(answer, node, &read.cluster.files),
+                state: sentences::state(answer, node),
+                protection: pod.map(|pod| sentences::protection(answer, &pod, &clock)),
+                karpenter_version: answer.release.to_string(),
+                assumptions: assumptions.to_vec(),
+                status: if is_unknown { Status::Unreadable } else { Status::Clean },
+            })
         })
     })?
 }

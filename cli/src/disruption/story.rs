@@ -2,12 +2,10 @@
 
 use std::io::{self, Write};
 
-use disruption::cluster::{ClusterPod, Protection};
+use disruption::cluster::ClusterPod;
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
-use karpenter::labels::DO_NOT_DISRUPT;
 use karpwarden::disrupt::{ClusterDisruption, story, words};
-use manifest::tree::Node;
 use objects::location::Place;
 use render::human::printable;
 
@@ -74,7 +72,7 @@ fn write_obstacle(
     for place in &obstacle.places {
         write_place(out, place)?;
     }
-    if node.blocker.is_some() && node.eventual_blocker.is_none() {
+    if story::is_ignored_by_drift(node) {
         writeln!(out, "  drift ignores this, because the NodeClaim has terminationGracePeriod")?;
     }
     Ok(())
@@ -130,17 +128,6 @@ pub(super) fn write_pod(
     pod: &ClusterPod<'_>,
     clock: &Clock,
 ) -> io::Result<()> {
-    let annotation = pod.object().annotation(DO_NOT_DISRUPT).and_then(Node::as_str);
-    let protection = pod.protection(answer.at, answer.release);
-    let text = match (&protection, annotation) {
-        (Protection::Until(end), Some(value)) => {
-            format!("karpenter.sh/do-not-disrupt is `{value}`: protected until {}", clock.long(*end))
-        }
-        (_, None) => "no karpenter.sh/do-not-disrupt".to_owned(),
-        (protection, Some(value)) => {
-            let effect = if protection.is_active() { "protected" } else { "not protected" };
-            format!("karpenter.sh/do-not-disrupt is `{value}`: {effect}")
-        }
-    };
+    let text = story::protection(answer, pod, &|time| clock.long(time));
     writeln!(out, "pod {}: {}\n", printable(&pod.full_name()), printable(&text))
 }

@@ -29,10 +29,7 @@ pub(super) fn resolved(
             let names = names_of_nodes(objects);
             let names = names.iter().map(|(name, node)| (name.as_str(), node.as_str()));
             let node = resolve(name, names).map_err(|reason| {
-                let text = format!(
-                    "`--node`: the input has no node, NodeClaim or instance `{name}`{}",
-                    reason.hint()
-                );
+                let text = format!("the input has no node, NodeClaim or instance `{name}`{}", reason.hint());
                 CommandError::Usage(text)
             })?;
             Ok(ResolvedSubject { node: node.to_owned(), pod: None })
@@ -42,7 +39,7 @@ pub(super) fn resolved(
             let full = pods.iter().map(|(pod, _)| (pod.as_str(), pod.as_str()));
             let short = pods.iter().filter_map(|(pod, _)| Some((pod.split_once('/')?.1, pod.as_str())));
             let pod = resolve(name, full.chain(short)).map_err(|reason| {
-                let text = format!("`--pod`: no node of the input runs a pod `{name}`{}", reason.hint());
+                let text = format!("no node of the input runs a pod `{name}`{}", reason.hint());
                 CommandError::Usage(text)
             })?;
             let node = pods.iter().find(|(other, _)| other == pod).map(|(_, node)| (*node).to_owned());

@@ -31,8 +31,8 @@ Exit status:
 #[derive(Args, Debug)]
 #[command(after_help = SCHEMA_STATUS)]
 pub(crate) struct SchemaArguments {
-    /// Kind such as nodepool, ec2nodeclass, nodeclaim or nodeoverlay; config for karpwarden.yaml; report, simulation, disruption, plan, hash
-    /// or rules for an answer of `--format json`. With --output, kinds only [default: all kinds].
+    /// Kind such as nodepool, ec2nodeclass, nodeclaim or nodeoverlay; config for karpwarden.yaml; report, simulation, disruption, plan, hash,
+    /// why or rules for an answer of `--format json`. With --output, kinds only [default: all kinds].
     #[arg(value_name = "NAME", required_unless_present = "output")]
     names: Vec<String>,
 
@@ -46,13 +46,14 @@ pub(crate) struct SchemaArguments {
 }
 
 /// Schemas of the config file and of the answers in JSON.
-const PUBLISHED: [(&str, &str); 7] = [
+const PUBLISHED: [(&str, &str); 8] = [
     ("config", include_str!("../../../schemas/settings.schema.json")),
     ("report", include_str!("../../../schemas/report.schema.json")),
     ("simulation", include_str!("../../../schemas/simulation.schema.json")),
     ("disruption", include_str!("../../../schemas/disruption.schema.json")),
     ("plan", include_str!("../../../schemas/plan.schema.json")),
     ("hash", include_str!("../../../schemas/hash.schema.json")),
+    ("why", include_str!("../../../schemas/why.schema.json")),
     ("rules", include_str!("../../../schemas/rules.schema.json")),
 ];
 

@@ -16,6 +16,7 @@ pub mod statistics;
 pub mod story;
 pub mod summary;
 mod time;
+pub mod why;
 
 use serde::Serialize;
 use serde_json::Value;

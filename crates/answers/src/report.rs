@@ -264,6 +264,10 @@ pub struct LogSummary {
     pub understood: u64,
     /// Entries that do not match the vocabulary.
     pub unknown: u64,
+    /// Reports of Kubewarden's audit scanner, or of other programs that write such reports.
+    pub audit_reports: usize,
+    /// Errors of Karpwarden's policy in the reports, including errors that another finding repeats or an exception accepts.
+    pub audit_errors: usize,
     /// Whether any of the input is known to come from Karpenter, or to be about it.
     pub is_of_karpenter: bool,
     /// Errors that do not match the vocabulary, each kind once, the most frequent first.

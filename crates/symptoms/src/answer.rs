@@ -7,7 +7,9 @@ use super::entry::{EntryObject, LogFileId};
 use super::summary;
 use super::symptom::Symptom;
 use answers::report::Confidence;
-use answers::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
+use answers::report::{
+    Evidence, LogSummary, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange,
+};
 use cluster::Cluster;
 use cluster::ids::ClusterId;
 use engine::check::check_within;
@@ -90,9 +92,13 @@ pub(super) fn report(
         ranked.push(Ranked { finding, correlated: true, count: 1 });
     }
     let known = rest.iter().chain(ranked.iter().map(|one| &one.finding));
-    let (audited, suppressed) = audit::findings(registry, clusters, settings, known);
-    report.summary.suppressed += suppressed;
-    for finding in audited {
+    let audited = audit::read(registry, clusters, settings, known);
+    report.summary.suppressed += audited.suppressed;
+    // No rule reads the kinds of reports, but they are read here.
+    let skipped = report.skipped.len();
+    report.skipped.retain(|one| !audited.documents.contains(&(one.file.clone(), one.document)));
+    report.summary.skipped = report.summary.skipped.saturating_sub(skipped - report.skipped.len());
+    for finding in audited.found {
         report.count(finding.severity);
         ranked.push(Ranked { finding, correlated: true, count: 1 });
     }
@@ -116,7 +122,15 @@ pub(super) fn report(
         document: 0,
         reason: BINARY.to_owned(),
     }));
-    report.logs = Some(inputs.iter().map(|input| summary::log(input, &open)).collect());
+    let logs = inputs.iter().map(|input| {
+        let counts = audited.counts.get(&input.name).copied().unwrap_or_default();
+        LogSummary {
+            audit_reports: counts.reports,
+            audit_errors: counts.errors,
+            ..summary::log(input, &open)
+        }
+    });
+    report.logs = Some(logs.collect());
     report
 }
 

@@ -5,7 +5,7 @@
 //! kubewarden/kubewarden-controller at 1088e929447c20683172e4af719b4cb0c7a6fd72. A policy has any name, so the text of a verdict shows whose it
 //! is: `refusal` in policies/karpenter/src/response.rs writes it. The scanner keeps no warnings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::report::{Confidence, Evidence, ReportedFinding, TextRange, url};
 use cluster::Cluster;
@@ -28,33 +28,56 @@ const KINDS: [(&str, &str); 4] = [
 /// Characters of a text that a finding quotes.
 const MAX_QUOTE: usize = 400;
 
-/// Findings of the reports among the manifests, and the number of findings that an exception accepts.
-pub(super) fn findings<'a>(
+/// Result of reading the reports among the manifests.
+#[derive(Debug, Default)]
+pub(super) struct AuditedReports {
+    pub(super) found: Vec<ReportedFinding>,
+    /// Number of findings that an exception accepts.
+    pub(super) suppressed: usize,
+    /// Numbers of reports and of errors in them, by cluster.
+    pub(super) counts: BTreeMap<String, AuditCounts>,
+    /// Files and documents in which every object is a report.
+    pub(super) documents: BTreeSet<(String, usize)>,
+}
+
+/// Numbers of a cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AuditCounts {
+    pub(super) reports: usize,
+    /// Errors of this project's policy, whether or not they are repeated or accepted.
+    pub(super) errors: usize,
+}
+
+/// Reads the reports among the manifests.
+pub(super) fn read<'a>(
     registry: &Registry,
     clusters: &[Cluster],
     settings: &Settings,
     known: impl Iterator<Item = &'a ReportedFinding>,
-) -> (Vec<ReportedFinding>, usize) {
-    let mut audit = Audit {
-        registry,
-        settings,
-        seen: known.map(Identity::of).collect(),
-        found: Vec::new(),
-        suppressed: 0,
-    };
+) -> AuditedReports {
+    let seen = known.map(Identity::of).collect();
+    let mut audit = Audit { registry, settings, seen, result: AuditedReports::default() };
     for cluster in clusters {
         let objects = cluster.files.iter().flat_map(objects_of);
         let present: BTreeSet<[&str; 3]> =
             objects.map(|(_, object)| [object.kind(), object.namespace(), object.name()]).collect();
         for file in &cluster.files {
+            let mut others = BTreeSet::new();
+            let mut documents = BTreeSet::new();
             for (document, object) in objects_of(file) {
                 if KINDS.contains(&(object.group(), object.kind())) {
                     audit.report(&cluster.name, file, document, object, &present);
+                    documents.insert(document);
+                } else {
+                    others.insert(document);
                 }
             }
+            let name = file.source.name();
+            let alone = documents.difference(&others).map(|document| (name.to_owned(), *document));
+            audit.result.documents.extend(alone);
         }
     }
-    (audit.found, audit.suppressed)
+    audit.result
 }
 
 fn objects_of(file: &File) -> impl Iterator<Item = (usize, Object<'_>)> {
@@ -84,8 +107,7 @@ struct Audit<'a> {
     settings: &'a Settings,
     /// The findings that are not repeated: a finding in a manifest has its line, and two policies may report the same.
     seen: BTreeSet<Identity>,
-    found: Vec<ReportedFinding>,
-    suppressed: usize,
+    result: AuditedReports,
 }
 
 impl Audit<'_> {
@@ -102,6 +124,7 @@ impl Audit<'_> {
         // The object may have changed since the scan.
         let is_present = present.contains(&[about.kind, about.namespace, about.name]);
         let confidence = if is_present { Confidence::Likely } else { Confidence::Certain };
+        let mut errors = 0;
         for result in report.at(&["results"]).into_iter().flat_map(Node::items) {
             if result.str_at(&["result"]) != Some("fail") {
                 continue;
@@ -110,6 +133,7 @@ impl Audit<'_> {
             let text = node.as_str().unwrap_or_default();
             for refusal in refusals(text) {
                 let Some(rule) = self.registry.find(refusal.rule) else { continue };
+                errors += 1;
                 let Some(severity) = self.settings.severity(rule, Severity::Error) else { continue };
                 let (start, end) = (node.span().start, node.span().end);
                 let (start, end) = (file.source.position(start), file.source.position(end));
@@ -154,13 +178,16 @@ impl Audit<'_> {
                 };
                 if self.seen.insert(Identity::of(&finding)) {
                     if self.is_accepted(rule, about) {
-                        self.suppressed += 1;
+                        self.result.suppressed += 1;
                     } else {
-                        self.found.push(finding);
+                        self.result.found.push(finding);
                     }
                 }
             }
         }
+        let counts = self.result.counts.entry(cluster.to_owned()).or_default();
+        counts.reports += 1;
+        counts.errors += errors;
     }
 
     /// Whether an exception of the settings covers a finding of a rule about an object.

@@ -33,6 +33,9 @@ pub(super) fn log(cluster: &DiagnosedCluster, open: &[&'static Symptom]) -> LogS
         entries: counts.entries,
         understood: cluster.tally.understood,
         unknown: cluster.tally.unknown,
+        // The reports are among the manifests.
+        audit_reports: 0,
+        audit_errors: 0,
         is_of_karpenter: cluster.is_of_karpenter(),
         not_recognised,
         not_recognised_more,

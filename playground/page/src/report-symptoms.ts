@@ -17,19 +17,24 @@ export function symptomsSection(data: PageData): ReportSection {
   if (!report) return absentSection(data, 'symptoms', id, title);
   const logs = report.logs ?? [];
   const entries = logs.reduce((sum, log) => sum + log.entries, 0);
+  const audited = logs.reduce((sum, log) => sum + log.auditReports, 0);
+  const isRead = entries + audited > 0;
   const found = report.findings;
   const severe = found.find(({ severity }) => severity === 'error') ?? found[0];
-  const read = count(entries, 'entry', 'entries');
+  const reports = audited > 0 ? [`${count(audited, 'report')} of the audit scanner`] : [];
+  const read = [...(entries > 0 || audited === 0 ? [count(entries, 'entry', 'entries')] : []), ...reports].join(
+    ' and ',
+  );
   return {
     id,
     title,
-    icon: severe ? severe.severity : entries > 0 ? 'clean' : 'info',
-    value: found.length > 0 ? count(found.length, 'symptom') : entries > 0 ? 'None' : 'No logs',
-    remark: `${read} of logs, events and status`,
+    icon: severe ? severe.severity : isRead ? 'clean' : 'info',
+    value: found.length > 0 ? count(found.length, 'symptom') : isRead ? 'None' : 'No logs',
+    remark: audited > 0 ? read : `${read} of logs, events and status`,
     content: [
       ...(found.length > 0 ? [h('ul', { 'aria-label': 'Diagnoses' }, ...found.map(diagnosis))] : []),
-      ...(found.length === 0 && entries > 0 ? [calm('No symptom found', `${read} read; none points to a fault.`)] : []),
-      ...(entries === 0 ? [calm('No log, event or status', 'The input has none.')] : []),
+      ...(found.length === 0 && isRead ? [calm('No symptom found', `${read} read; none points to a fault.`)] : []),
+      ...(isRead ? [] : [calm('No log, event or status', 'The input has none.')]),
       ...logs.filter((log) => log.notRecognised.length > 0).map(notRecognised),
       ...logs.filter((log) => log.lines > 0).map(statistics),
     ],

@@ -19,6 +19,10 @@ export function statistics(log: LogSummary): HTMLElement {
     log.cluster && h('strong', {}, `${log.cluster}: `),
     `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`,
   );
+  if (log.auditReports > 0) {
+    const errors = log.auditErrors > 0 ? `with ${count(log.auditErrors, 'error')}` : 'without an error';
+    add(`${count(log.auditReports, 'report')} of the audit scanner ${errors} of Karpwarden's policy.`);
+  }
   if (log.level) {
     const missing = log.level === 'DEBUG' ? '' : ' The input contains no DEBUG messages.';
     add(

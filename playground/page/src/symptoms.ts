@@ -216,6 +216,7 @@ export class SymptomsView {
     const diagnoses = report.findings.filter((one) => one.evidence.length > 0 || one.family === 'symptoms');
     const others = report.findings.filter((one) => !diagnoses.includes(one));
     const entries = report.logs.reduce((sum, log) => sum + log.entries, 0);
+    const audited = report.logs.reduce((sum, log) => sum + log.auditReports, 0);
     const parts: HTMLElement[] = [];
     if (diagnoses.length > 0) {
       parts.push(
@@ -225,14 +226,15 @@ export class SymptomsView {
           ...diagnoses.slice(0, 200).map((one) => this.#item(one)),
         ),
       );
-    } else if (entries > 0) {
+    } else if (entries + audited > 0) {
+      const reports = audited > 0 ? ` and ${count(audited, 'report')} of the audit scanner` : '';
       parts.push(
         h(
           'div',
           { class: 'calm' },
           icon('clean'),
           h('strong', {}, 'No symptom found'),
-          `${count(entries, 'entry', 'entries')} read; none of them points to a fault.`,
+          `${count(entries, 'entry', 'entries')}${reports} read; none of them points to a fault.`,
         ),
       );
     } else {

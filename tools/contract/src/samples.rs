@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use answers::disruption::DisruptionAnswer;
 use answers::hash::HashAnswer;
 use answers::report::Report;
+use answers::why::WhyAnswer;
+use answers::{SCHEMA, VERSION};
 use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
-use karpwarden::disrupt::{Question, answer, json};
+use karpwarden::disrupt::{ClusterDisruption, Question, answer, json, story};
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::drift::HashOptions;
 use karpwarden::hashes;
@@ -101,6 +104,7 @@ pub fn all() -> Result<Vec<Sample>, String> {
         sample("hashed", "HashAnswer", &hashed())?,
         sample("planned", "PlanAnswer", &planned()?)?,
         sample("disrupted", "DisruptionAnswer", &disrupted()?)?,
+        sample("explained", "WhyAnswer", &explained()?)?,
         read("about", "About", &checker::about()?)?,
         read(
             "settings",
@@ -206,7 +210,27 @@ fn diagnosed(target: StoryTarget) -> Report {
     reading.finish().report
 }
 
-fn disrupted() -> Result<answers::disruption::DisruptionAnswer, String> {
+fn disrupted() -> Result<DisruptionAnswer, String> {
+    judged(|judged, files| Ok(json::answer(judged, files, &[])))
+}
+
+/// The first node of the cluster.
+fn explained() -> Result<WhyAnswer, String> {
+    judged(|judged, files| {
+        let node = judged.judgement.nodes.first().ok_or("the node of the sample")?;
+        Ok(WhyAnswer {
+            schema: SCHEMA,
+            version: VERSION,
+            karpenter_version: judged.release.to_string(),
+            verdict: story::state(judged, node),
+            pod: None,
+            node: Some(json::explained(judged, node, files)),
+            assumptions: Vec::new(),
+        })
+    })
+}
+
+fn judged<T>(read: impl FnOnce(&ClusterDisruption<'_>, &[File]) -> Result<T, String>) -> Result<T, String> {
     let files = files(&CLUSTER);
     let built = BuiltObjects::of(&files);
     let objects = built.objects(&files);
@@ -220,5 +244,5 @@ fn disrupted() -> Result<answers::disruption::DisruptionAnswer, String> {
     };
     let deduced = DeducedSettings::new(&Choices::default(), &Settings::default(), &files, &objects);
     let deduced = deduced.map_err(|error| error.to_string())?;
-    Ok(json::answer(&answer(&question, deduced.settings, &objects), &files, &[]))
+    read(&answer(&question, deduced.settings, &objects), &files)
 }

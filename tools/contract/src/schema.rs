@@ -6,6 +6,7 @@ use answers::hash::HashAnswer;
 use answers::plan::PlanAnswer;
 use answers::report::{HOMEPAGE, Report};
 use answers::simulation::SimulationAnswer;
+use answers::why::WhyAnswer;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -17,13 +18,14 @@ pub(crate) fn id(name: &str) -> String {
 }
 
 /// The schemas of the answers, by name.
-pub fn all() -> [(&'static str, Value); 6] {
+pub fn all() -> [(&'static str, Value); 7] {
     [
         schema::<Report>("report", "A report of Karpwarden"),
         schema::<SimulationAnswer>("simulation", "A simulation of Karpwarden"),
         schema::<DisruptionAnswer>("disruption", "Disruption in a cluster, as Karpwarden judges it"),
         schema::<HashAnswer>("hash", "Static hashes of NodePools and EC2NodeClasses"),
         schema::<PlanAnswer>("plan", "Effect of a change on nodes, as Karpwarden forecasts it"),
+        schema::<WhyAnswer>("why", "A pod or a node of a cluster, explained by Karpwarden"),
         schema::<Vec<CatalogEntry>>("rules", "The rules and symptoms of Karpwarden"),
     ]
 }

@@ -11,6 +11,7 @@ use answers::plan::PlanAnswer;
 use answers::report::Report;
 use answers::simulation::SimulationAnswer;
 use answers::summary::PageData;
+use answers::why::WhyAnswer;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::settings;
@@ -33,6 +34,7 @@ pub fn text() -> String {
     types.visit::<DisruptionAnswer>();
     types.visit::<HashAnswer>();
     types.visit::<PlanAnswer>();
+    types.visit::<WhyAnswer>();
     types.visit::<page::About>();
     types.visit::<page::CheckedSettings>();
     types.visit::<page::FixedFiles>();

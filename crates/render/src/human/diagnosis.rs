@@ -9,7 +9,7 @@ use answers::report::{
 use karpenter::release::Releases;
 
 use super::printer::{Printer, note};
-use super::words::{self, count, printable};
+use super::words::{self, audit_reports, count, printable};
 
 /// Characters of a quoted line, if the width of the terminal is unknown.
 const WIDTH: usize = 220;
@@ -201,7 +201,17 @@ fn statistics(log: &LogSummary) -> Vec<String> {
 
 /// Numbers of entries and lines by what the reader did with them.
 fn tallies(log: &LogSummary) -> Vec<String> {
-    let mut parts = vec![format!("{} understood", log.understood)];
+    let mut parts = Vec::new();
+    if log.entries > 0 || log.audit_reports == 0 {
+        parts.push(format!("{} understood", log.understood));
+    }
+    if log.audit_reports > 0 {
+        let errors = match log.audit_errors {
+            0 => "without an error".to_owned(),
+            errors => format!("with {}", count(errors, "error")),
+        };
+        parts.push(format!("{} {errors} of Karpwarden's policy", audit_reports(log.audit_reports)));
+    }
     for (count, what) in [(log.unknown, "unknown"), (log.truncated, "cut off"), (log.not_utf8, "not UTF-8")] {
         if count > 0 {
             parts.push(format!("{count} {what}"));

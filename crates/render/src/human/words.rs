@@ -33,6 +33,16 @@ pub(super) fn count(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
+/// Number of reports of an audit scanner.
+pub(super) fn audit_reports(number: usize) -> String {
+    format!("{} of the audit scanner", count(number, "report"))
+}
+
+/// Number of reports of an audit scanner in the input.
+fn audited(report: &Report) -> usize {
+    report.logs.iter().flatten().map(|log| log.audit_reports).sum()
+}
+
 /// Last line of a report: the numbers of findings and documents, and the release.
 pub fn summary(report: &Report) -> String {
     summary_of(report, false)
@@ -44,7 +54,8 @@ pub(super) fn summary_of(report: &Report, is_short: bool) -> String {
     let found = found(&report.summary);
     let entries = log_entries(report);
     let documents = report.summary.documents;
-    let is_unchecked = report.summary.checked + report.outside.checked == 0 && report.unreadable.is_empty();
+    let read = report.summary.checked + report.outside.checked + audited(report);
+    let is_unchecked = read == 0 && report.unreadable.is_empty();
     if entries.is_none() && found.is_empty() && is_unchecked {
         return match documents {
             0 if has_lines(report) => format!("nothing to diagnose: no log entry recognised{notes}"),
@@ -106,6 +117,10 @@ fn notes(report: &Report, is_short: bool) -> String {
     }
     if !report.unread.is_empty() {
         notes.push(format!("{} not read", count(report.unread.len(), "file")));
+    }
+    let audited = audited(report);
+    if audited > 0 {
+        notes.push(audit_reports(audited));
     }
     let Outside { checked, findings } = report.outside;
     if checked > 0 {

@@ -1,18 +1,16 @@
-//! The program as a plugin of kubectl: an executable `kubectl-karpwarden`, which `kubectl karpwarden` runs.
-//! Source: `pkg/cmd/plugin/plugin.go` and `plugin_completion.go` of kubernetes/kubectl at v0.33.0.
+//! Completion of the words after `kubectl karpwarden`.
+//! Source: `pkg/cmd/plugin/plugin_completion.go` of kubernetes/kubectl at v0.33.0.
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::PathBuf;
 
-use clap::{ArgAction, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgAction, Command, CommandFactory as _};
 
-use super::arguments::Arguments;
-use super::completions::with_names;
-use super::status::Status;
-
-/// Name of the executable that kubectl looks for.
-const EXECUTABLE: &str = "kubectl-karpwarden";
+use crate::arguments::Arguments;
+use crate::collect::{ClusterFlags, names};
+use crate::completions::with_names;
+use crate::status::Status;
+use crate::why::WhySubject;
 
 /// Script `kubectl_complete-karpwarden`, which kubectl's own completion runs for the words after `karpwarden`.
 const SCRIPT: &str = "\
@@ -21,36 +19,11 @@ const SCRIPT: &str = "\
 exec kubectl-karpwarden __complete -- \"$@\"
 ";
 
-/// Directives of the protocol, which is cobra's: files may follow, or not.
+/// Directives of the protocol, which is cobra's: files may follow, or not, or the word goes on.
+/// Source: `ShellCompDirective` in completions.go of spf13/cobra at 03adb7914af381c96c85c76c86f45f8e1843d94a.
 const FILES: &str = ":0";
 const NO_FILES: &str = ":4";
-
-/// Whether the program runs as a plugin.
-pub(crate) fn is_plugin() -> bool {
-    std::env::args_os().next().is_some_and(|path| is_named_plugin(&path))
-}
-
-fn is_named_plugin(path: &OsStr) -> bool {
-    Path::new(path).file_stem().is_some_and(|name| name == EXECUTABLE)
-}
-
-/// Name of the program, as the user types it.
-pub(crate) fn program() -> &'static str {
-    if is_plugin() { "kubectl karpwarden" } else { "karpwarden" }
-}
-
-/// The declaration of the command line under the name that the user types.
-pub(crate) fn command() -> Command {
-    let command = Arguments::command();
-    if is_plugin() { command.bin_name("kubectl karpwarden") } else { command }
-}
-
-/// Parses a command line.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = command();
-    let mut matches = command.try_get_matches_from_mut(arguments)?;
-    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
-}
+const NO_FILES_AND_NO_SPACE: &str = ":6";
 
 /// Prints the completion script of the plugin.
 pub(crate) fn print_script() -> io::Result<Status> {
@@ -61,13 +34,47 @@ pub(crate) fn print_script() -> io::Result<Status> {
 pub(crate) fn complete(words: &[String]) -> io::Result<Status> {
     let mut program = with_names(Arguments::command());
     program.build();
-    let found = candidates(&program, words);
+    let mut found = candidates(&program, words);
+    let names_objects = words.iter().any(|word| word == "why");
+    if found.is_empty() && names_objects {
+        found = objects(words);
+    }
     let mut out = io::stdout().lock();
     for (word, description) in &found {
         writeln!(out, "{word}\t{description}")?;
     }
-    writeln!(out, "{}", if found.is_empty() { FILES } else { NO_FILES })?;
+    let directive = match found.first() {
+        None if names_objects => NO_FILES,
+        None => FILES,
+        Some((word, _)) if word.ends_with('/') => NO_FILES_AND_NO_SPACE,
+        Some(_) => NO_FILES,
+    };
+    writeln!(out, "{directive}")?;
     Ok(Status::Clean)
+}
+
+/// The pods or nodes of the cluster that the last word can become, as `why` names them: `pod/web-0`, or `web-0` after `pod`.
+fn objects(words: &[String]) -> Vec<(String, String)> {
+    let Some((last, before)) = words.split_last() else { return Vec::new() };
+    let (prefix, kind, start) = match (last.split_once('/'), before.last()) {
+        (Some((kind, start)), _) => (format!("{kind}/"), kind, start),
+        (None, Some(kind)) => (String::new(), kind.trim_end_matches('/'), last.as_str()),
+        (None, None) => return Vec::new(),
+    };
+    if WhySubject::parse(kind, Some("any")).is_err() {
+        return Vec::new();
+    }
+    let value = |names: &[&str]| {
+        let at = before.iter().position(|word| names.contains(&word.as_str()))?;
+        before.get(at + 1).cloned()
+    };
+    let cluster = ClusterFlags {
+        context: value(&["--context"]),
+        kubeconfig: value(&["--kubeconfig"]).map(PathBuf::from),
+    };
+    let names = names(&cluster, kind, value(&["-n", "--namespace"]).as_deref());
+    let names = names.into_iter().filter(|name| name.starts_with(start));
+    names.map(|name| (format!("{prefix}{name}"), String::new())).collect()
 }
 
 /// The words that the last word can become, with their descriptions.
@@ -100,10 +107,32 @@ fn candidates(program: &Command, words: &[String]) -> Vec<(String, String)> {
         let commands = commands.map(|one| (one.get_name().to_owned(), help(one.get_about())));
         (String::new(), commands.collect())
     } else {
-        (String::new(), command.get_positionals().flat_map(values).collect())
+        let next = positional(command, before, |name| flag(name).is_some_and(|arg| takes_value(&arg)));
+        (String::new(), next.into_iter().flat_map(values).collect())
     };
     let whole = all.into_iter().map(|(word, help)| (format!("{prefix}{word}"), help));
     whole.filter(|(word, _)| word.starts_with(start)).collect()
+}
+
+/// The argument without a flag that comes after some words; the last one may repeat. `takes_value` says whether a word is a flag whose value
+/// is the next word.
+fn positional<'c>(
+    command: &'c Command,
+    before: &[String],
+    takes_value: impl Fn(&str) -> bool,
+) -> Option<&'c clap::Arg> {
+    let mut words = before.iter().skip_while(|word| *word != command.get_name()).skip(1);
+    let mut count = 0;
+    while let Some(word) = words.next() {
+        if takes_value(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            count += 1;
+        }
+    }
+    let all: Vec<&clap::Arg> = command.get_positionals().collect();
+    let is_list = |arg: &&&clap::Arg| matches!(arg.get_action(), ArgAction::Append);
+    all.get(count).or_else(|| all.last().filter(is_list)).copied()
 }
 
 /// The first line of a description.
@@ -124,14 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_executable_of_the_plugin() {
-        for name in ["kubectl-karpwarden", "/usr/local/bin/kubectl-karpwarden", "kubectl-karpwarden.exe"] {
-            assert!(is_named_plugin(OsStr::new(name)), "{name}");
-        }
-        assert!(!is_named_plugin(OsStr::new("karpwarden")));
-    }
-
-    #[test]
     fn completes_commands_flags_and_values() {
         assert_eq!(completed(&["sim"]), ["simulate"]);
         assert!(
@@ -143,5 +164,10 @@ mod tests {
         assert_eq!(completed(&["check", "--fail-on=w"]), ["--fail-on=warning"]);
         assert_eq!(completed(&["explain", "instance-profile-is-a"]), ["instance-profile-is-arn"]);
         assert_eq!(completed(&["check", "--statistics", "no-such-"]), [""; 0]);
+        assert_eq!(completed(&["why", ""]), ["node/", "pod/"]);
+        assert_eq!(completed(&["-n", "shop", "why", "p"]), ["pod/"]);
+        assert_eq!(completed(&["why", "--namespace", "shop", "p"]), ["pod/"]);
+        assert_eq!(completed(&["why", "pod", ""]), [""; 0], "the name of a pod");
+        assert_eq!(completed(&["explain", "storage", "instance-profile-is-a"]), ["instance-profile-is-arn"]);
     }
 }
