@@ -9,7 +9,7 @@
 //! | `dropped` | files that a kustomization no longer uses |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
-//! | `terraform`, `blocks` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
@@ -58,6 +58,7 @@ mod rollout;
 mod scope;
 mod shown;
 mod snapshot;
+mod spelling;
 mod stamped;
 mod terraform;
 mod unread;
