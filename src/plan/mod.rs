@@ -21,6 +21,7 @@
 //! | `definitions` | removed custom resource definitions |
 //! | `retained` | removed objects that may stay in the cluster |
 //! | `kubernetes` | the change of the version of Kubernetes |
+//! | `later` | nodes that go although none drifts |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
 //! | `applied` | the objects of a cluster after files are applied |
@@ -45,6 +46,7 @@ mod finding;
 mod folders;
 mod homes;
 mod kubernetes;
+mod later;
 mod networks;
 mod older;
 mod outside;
@@ -83,6 +85,7 @@ use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release
 
 pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
+pub use later::Later;
 pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
@@ -148,6 +151,8 @@ pub struct Plan {
     nodes: words::NodeFacts,
     /// The PodDisruptionBudgets and workloads that let no node with their pods go, if the input has no nodes.
     pub keeping: Vec<String>,
+    /// The nodes that go although none drifts.
+    later: Option<Later>,
 }
 
 /// The releases of one pair.
@@ -186,7 +191,8 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
         at: options.at,
         horizon: options.forecast.horizon,
     };
-    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new() };
+    let mut plan =
+        Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new(), later: None };
     for pair in pairs {
         if options.is_snapshot {
             add_snapshot(&mut plan, *pair, options)?;
@@ -197,9 +203,12 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
     let answer = &mut plan.answer;
     let has_nodes = options.is_snapshot && !plan.assumptions.contains(&PlanAssumption::NoNodeClaims);
     (answer.effect, answer.verdict) = if has_nodes {
-        (words::strongest_on_nodes(answer, &plan.nodes), words::verdict_of_nodes(answer, &plan.nodes))
+        (
+            words::strongest_on_nodes(answer, &plan.nodes),
+            words::verdict_of_nodes(answer, &plan.nodes, plan.later),
+        )
     } else {
-        (words::strongest(answer), words::verdict(answer, &plan.keeping))
+        (words::strongest(answer), words::verdict(answer, &plan.keeping, plan.later))
     };
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
@@ -415,6 +424,7 @@ fn add_scope(
     (pair, releases, further): (PlanPair<'_>, Releases, &[ControllerChange]),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
+    plan.later = plan.later.max(later::of_changes(scope, changes, (releases.after, options.at)));
     let controller = controller::changes(scope, releases, further);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)

@@ -217,17 +217,27 @@ fn blocked(object: Object<'_>, release: Release, at: Timestamp) -> Option<Blocke
             );
         }
     };
-    let start_within = |weeks: i64| {
-        let period = Duration::from_nanoseconds(WEEK.nanoseconds().saturating_mul(weeks));
-        let calendar = Calendar::new(&budgets, at, at.plus(period));
-        let mut all = calendar.intervals(DisruptionReason::Drifted, ASSUMED_NODES).into_iter();
-        all.find(|interval| interval.allowance.allowed > 0).map(|interval| interval.start)
-    };
-    match start_within(1).or_else(|| start_within(WEEKS)) {
+    match opening(&budgets, at, DisruptionReason::Drifted) {
         Some(start) if start <= at => None,
         Some(start) => {
             blocked(false, format!("its budgets allow no replacement of a drifted node before {start}"))
         }
         None => blocked(true, "its budgets never allow the replacement of a drifted node".to_owned()),
     }
+}
+
+/// Whether the budgets of a NodePool ever let a node go for a reason. Karpenter disrupts no node of a NodePool that it cannot read.
+pub(super) fn opens(pool: NodePool<'_>, release: Release, at: Timestamp, reason: DisruptionReason) -> bool {
+    PoolBudgets::parse(pool, release).is_ok_and(|budgets| opening(&budgets, at, reason).is_some())
+}
+
+/// The first time at which budgets let a node go for a reason.
+fn opening(budgets: &PoolBudgets<'_>, at: Timestamp, reason: DisruptionReason) -> Option<Timestamp> {
+    let start_within = |weeks: i64| {
+        let period = Duration::from_nanoseconds(WEEK.nanoseconds().saturating_mul(weeks));
+        let calendar = Calendar::new(budgets, at, at.plus(period));
+        let mut all = calendar.intervals(reason, ASSUMED_NODES).into_iter();
+        all.find(|interval| interval.allowance.allowed > 0).map(|interval| interval.start)
+    };
+    start_within(1).or_else(|| start_within(WEEKS))
 }

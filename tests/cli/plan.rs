@@ -124,7 +124,7 @@ fn the_verdict_says_what_the_strongest_change_does() {
         (
             "  limits:",
             "  disruption: {consolidateAfter: 5m}\n  limits:",
-            "no node drifts, but consolidation may replace nodes: spec.disruption.consolidateAfter acts at once",
+            "no node is replaced: spec.disruption.consolidateAfter acts at once",
         ),
         (
             "  limits:",
