@@ -153,12 +153,12 @@ fn effects<'d>(
             add(name, change.change.effect);
         }
     }
-    let of_controller: Vec<_> =
+    let of_controller: Vec<&ControllerChange> =
         of_controller.iter().filter(|change| change.effect >= Effect::Unknown).collect();
     let classes =
         if of_controller.is_empty() { ClassesByName::default() } else { ClassesByName::of(&scope.new) };
     for (change, pool) in
-        of_controller.into_iter().flat_map(|change| pools.iter().map(move |pool| (change, *pool)))
+        of_controller.iter().flat_map(|change| pools.iter().map(move |pool| (change, *pool)))
     {
         let effect = controller::effect_on(pool, change, &classes);
         if effect >= Effect::Unknown {
@@ -176,6 +176,11 @@ fn effects<'d>(
             ObjectChangeKind::Changed => continue,
         };
         effects.insert(pool.object().name(), effect);
+    }
+    // With its definition, a NodePool goes as if it were removed.
+    let all_go = of_controller.iter().any(|change| change.effect == Effect::RemovesNodes);
+    for effect in effects.values_mut().filter(|effect| all_go && **effect != Effect::NewNodes) {
+        *effect = Effect::RemovesNodes;
     }
     if scope.doubtful.is_some() {
         for effect in effects.values_mut() {

@@ -246,8 +246,17 @@ fn a_removed_definition_removes_the_nodes_of_all_nodepools() {
     ] {
         assert!(of(old, new).starts_with("no node is replaced"), "{old}{new}");
     }
-    let may = "may replace nodes of 1 NodePool (one): ";
+    // The definition takes its NodePools along, whatever else changes in them.
+    let edited = one.replace("team: a", "team: b");
+    let changes = [("pool.yaml", one.as_str(), edited.as_str()), ("a.yaml", DEFINITION, "")];
+    assert_eq!(verdict(&[], &changes), removes("nodepools.karpenter.sh"));
     let suspended = RELEASE.replace("interval: 1h", "suspend: true");
+    let changes = [("pool.yaml", one.as_str(), edited.as_str()), ("a.yaml", &suspended, "")];
+    assert_eq!(
+        verdict(&[], &changes),
+        "replaces every node of 1 NodePool (one): spec.template.metadata.labels.team; may remove nodes: chart karpenter-crd is removed"
+    );
+    let may = "may replace nodes of 1 NodePool (one): ";
     assert_eq!(of(&suspended, ""), format!("{may}chart karpenter-crd is removed"));
     // Helm never deletes what is in the folder `crds` of a chart.
     let chart = ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
