@@ -387,7 +387,8 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     plan.answer.changes.extend(unread::all(pair.new));
     let decided = facts.decide();
     let usable = facts.usable(&settled.new);
-    let sides = (scope.old.as_slice(), usable.as_slice());
+    let stranded = facts.stranded(&usable);
+    let sides = [scope.old.as_slice(), &usable, &stranded];
     rollout::add(plan, decided, sides, deduced.settings, (options.at, &options.forecast));
     for change in &changes {
         plan.answer.findings.extend(finding::of(change, pair.name, files, snapshot));
