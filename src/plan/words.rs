@@ -173,13 +173,22 @@ fn undecided(answer: &PlanAnswer, concerns: impl Fn(&PlannedChange) -> bool) -> 
     Some(format!("may replace nodes: {subject}{}{more}", first.message))
 }
 
-/// The pods that lose their place.
+/// The pods that lose their place, and the new ones that find none.
 fn lost(answer: &PlanAnswer) -> Option<String> {
-    match answer.pods.lost.len() {
+    let pods = &answer.pods;
+    let lost = match pods.lost.len() {
         0 => None,
         1 => Some("1 pod loses its place".to_owned()),
         more => Some(format!("{more} pods lose their place")),
-    }
+    };
+    let known: BTreeSet<&String> = pods.pending_before.iter().chain(&pods.lost).collect();
+    let new = match pods.pending.iter().filter(|pod| !known.contains(pod)).count() {
+        0 => None,
+        1 => Some("1 new pod finds no place".to_owned()),
+        more => Some(format!("{more} new pods find no place")),
+    };
+    let all: Vec<String> = lost.into_iter().chain(new).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Facts about the nodes of a cluster that an answer does not hold.

@@ -163,6 +163,18 @@ fn a_change_that_the_api_server_refuses_may_replace_nodes() {
 }
 
 #[test]
+fn a_new_pod_without_a_place_is_in_the_verdict() {
+    let old = format!("{POOL}---\n{CLASS}");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: a, image: a, resources: {requests: {cpu: '90'}}}]}\n";
+    let new = format!("{}---\n{pod}", old.replace("team: a", "team: b"));
+    let folder = Folder::with(&[("old/a.yaml", &old), ("new/a.yaml", &new)]);
+    let run = folder.run(&["plan", "old", "new", "--karpenter-version", "1.14", "--fail-on", "pending"]);
+    let verdict = run.stdout.lines().next().unwrap();
+    let expected = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team; 1 new pod finds no place";
+    assert_eq!((verdict, run.status), (expected, 1), "{run:?}");
+}
+
+#[test]
 fn what_keeps_nodes_for_ever_fails_without_nodes_too() {
     let workload = |annotations: &str| {
         format!(
