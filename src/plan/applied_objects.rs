@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::{Applier, Appliers};
 use cluster::built_objects::BuiltObjects;
+use cluster::folders::folders_of;
 use manifest::{Document, File};
 use objects::object::Object;
 
@@ -20,6 +21,10 @@ pub(super) struct AppliedObjects<'p> {
     folder: &'p str,
     /// The objects, each with the overlays that build it.
     objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
+    /// Indexes of the objects in a folder and below it.
+    below: BTreeMap<&'p str, Vec<usize>>,
+    /// Indexes of the objects of Flux and Argo CD that apply a folder.
+    appliers_of: BTreeMap<&'p str, BTreeSet<usize>>,
 }
 
 impl<'p> AppliedObjects<'p> {
@@ -32,10 +37,20 @@ impl<'p> AppliedObjects<'p> {
         objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
         let appliers = Appliers::of(files);
         let mut by_name = BTreeMap::<_, Vec<usize>>::new();
+        let mut appliers_of = BTreeMap::<_, BTreeSet<usize>>::new();
         for (index, applier) in appliers.all().iter().enumerate() {
             by_name.entry(name_of(applier)).or_default().push(index);
+            for folder in applier.folders() {
+                appliers_of.entry(folder).or_default().insert(index);
+            }
         }
-        Self { appliers, by_name, folder: side.folder, objects }
+        let mut below = BTreeMap::<_, Vec<usize>>::new();
+        for (index, (object, _)) in objects.iter().enumerate() {
+            for folder in folders_of(object.root().source().name()) {
+                below.entry(folder).or_default().push(index);
+            }
+        }
+        Self { appliers, by_name, folder: side.folder, objects, below, appliers_of }
     }
 
     /// What an object of Flux or Argo CD of the other side is here: the one with its name in the same file, or the only one with its name.
@@ -61,22 +76,29 @@ impl<'p> AppliedObjects<'p> {
         &'r self,
         applier: &'r Applier<'p>,
     ) -> impl Iterator<Item = Object<'p>> + 'r {
+        let below = applier.folders().filter_map(|folder| self.below.get(folder)).flatten();
+        let near: BTreeSet<usize> = below.copied().collect();
+        let near = near.into_iter().filter_map(|index| self.objects.get(index));
         let is_reached = |(object, overlays): &&(Object<'p>, BTreeSet<&'p str>)| {
             self.appliers.reaches(applier, object.root().source().name(), overlays)
         };
-        self.objects.iter().filter(is_reached).map(|(object, _)| *object)
+        near.filter(is_reached).map(|(object, _)| *object)
     }
 
     /// The objects of Flux and Argo CD that apply an object.
     pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
         let file = object.root().source().name();
-        let own = self.objects.iter().find(|(one, _)| {
+        let folder = folders_of(file).next().unwrap_or_default();
+        let beside =
+            self.below.get(folder).into_iter().flatten().filter_map(|index| self.objects.get(*index));
+        let mut own = beside.filter(|(one, _)| {
             one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
         });
-        let none = BTreeSet::new();
-        let overlays = own.map_or(none, |(_, overlays)| overlays.clone());
-        let all = self.appliers.all().iter();
-        all.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
+        let overlays = own.next().map_or_else(BTreeSet::new, |(_, overlays)| overlays.clone());
+        let around = folders_of(file).filter_map(|folder| self.appliers_of.get(folder)).flatten();
+        let near: BTreeSet<usize> = around.copied().collect();
+        let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));
+        near.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
     }
 }
 

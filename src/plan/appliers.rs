@@ -35,9 +35,14 @@ const OF_HELM: [&[&str]; 8] = [
     &["kubeConfig"],
 ];
 
-/// Fields of a source of Argo CD that change what it applies.
-const OF_SOURCE: [&str; 7] =
-    ["repoURL", "chart", "targetRevision", "helm", "kustomize", "directory", "plugin"];
+/// Fields of a source of Argo CD that change what it applies, beside its address.
+const OF_SOURCE: [&str; 5] = ["targetRevision", "helm", "kustomize", "directory", "plugin"];
+
+/// Fields of the destination of Argo CD that mean another cluster. The namespace is for objects without one in their text: NodePools and
+/// EC2NodeClasses have none.
+///
+/// Source: `ApplicationDestination` in pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd.
+const OF_DESTINATION: [&[&str]; 2] = [&["destination", "server"], &["destination", "name"]];
 
 /// One change for each object that applies objects of Karpenter in another way, or no longer.
 pub(super) fn changes(
@@ -53,23 +58,26 @@ pub(super) fn changes(
         .collect();
     let mut found = Vec::new();
     for before in old.appliers.all() {
-        let reached = contents(old, before);
         // What is removed or moved is compared by itself.
         let is_there = || {
             let mut files = old.objects_of(before).map(|object| object.root().source().name());
             files.any(|file| kept.contains(without_start(file, pair.old.folder)))
         };
         let outside = named_sources(before);
-        if !(is_there() || outside) {
+        if !(outside || is_there()) {
             continue;
         }
         let Some(after) = new.counterpart(before, old) else {
             found.push(change(pair, before, None));
             continue;
         };
-        let (olds, news) = (Parts::of(before), Parts::of(after));
-        let is_elsewhere = olds.paths != news.paths && (outside || reached != contents(new, after));
-        let field = if is_elsewhere { Some("path") } else { olds.difference(&news) };
+        let (olds, news) = (Parts::of(before, old), Parts::of(after, new));
+        let is_elsewhere = || outside || contents(old, before) != contents(new, after);
+        let field = if !olds.paths.is_subset(&news.paths) && is_elsewhere() {
+            Some("path")
+        } else {
+            olds.difference(&news)
+        };
         found.extend(field.map(|field| change(pair, after, Some(field))));
     }
     found
@@ -80,18 +88,30 @@ fn contents(objects: &AppliedObjects<'_>, applier: &Applier<'_>) -> BTreeSet<Str
     objects.objects_of(applier).map(|object| object.root().to_json().to_string()).collect()
 }
 
+/// The address of a source of Argo CD: the repository, the chart or the path, and the name for other sources.
+///
+/// Source: docs/user-guide/multiple_sources.md of argoproj/argo-cd: the order of sources matters only to objects that several of them produce.
+type SourceAddress = [String; 3];
+
 /// The parts of an object that change what it applies, by field.
 struct Parts {
-    paths: Vec<String>,
+    paths: BTreeSet<String>,
     fields: BTreeMap<String, String>,
+    /// The sources of Argo CD that may have objects of Karpenter, with their fields.
+    sources: BTreeMap<SourceAddress, BTreeSet<(&'static str, String)>>,
     /// The elements of generators: new ones make new Applications, and change no other.
     elements: BTreeSet<String>,
 }
 
 impl Parts {
-    fn of(applier: &Applier<'_>) -> Self {
+    fn of<'p>(applier: &Applier<'p>, objects: &AppliedObjects<'p>) -> Self {
         let spec = applier.root.get("spec");
-        let mut parts = Self { paths: Vec::new(), fields: BTreeMap::new(), elements: BTreeSet::new() };
+        let mut parts = Self {
+            paths: BTreeSet::new(),
+            fields: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            elements: BTreeSet::new(),
+        };
         match applier.root.str_at(&["kind"]) {
             Some("Kustomization") => parts.add_flux(spec),
             Some("HelmRelease") => {
@@ -101,9 +121,9 @@ impl Parts {
             }
             Some("ApplicationSet") => {
                 parts.add_generators(spec);
-                parts.add_argo(spec.and_then(|spec| spec.at_path(&["template", "spec"])));
+                parts.add_argo(spec.and_then(|spec| spec.at_path(&["template", "spec"])), applier, objects);
             }
-            _ => parts.add_argo(spec),
+            _ => parts.add_argo(spec, applier, objects),
         }
         parts
     }
@@ -129,16 +149,21 @@ impl Parts {
         }
     }
 
-    fn add_argo(&mut self, spec: Option<Node<'_>>) {
-        let Some(spec) = spec else { return };
-        self.add("destination", spec.get("destination"));
-        for (index, source) in sources(Some(spec)).filter(|source| !is_own(*source)).enumerate() {
+    fn add_argo<'p>(&mut self, spec: Option<Node<'p>>, applier: &Applier<'p>, objects: &AppliedObjects<'p>) {
+        for keys in OF_DESTINATION {
+            self.add(&keys.join("."), spec.and_then(|spec| spec.at_path(keys)));
+        }
+        for source in planned_sources(spec, applier, objects) {
             self.paths.extend(source.str_at(&["path"]).map(plain));
-            for field in OF_SOURCE {
-                let name =
-                    if index == 0 { field.to_owned() } else { format!("{field} of source {}", index + 1) };
-                self.add(&name, source.get(field));
-            }
+            let text = |field: &str| source.str_at(&[field]).unwrap_or_default().to_owned();
+            let address = [
+                text("repoURL"),
+                source.str_at(&["chart"]).map_or_else(|| plain(&text("path")), str::to_owned),
+                text("ref"),
+            ];
+            let fields = OF_SOURCE.into_iter();
+            let fields = fields.filter_map(|field| Some((field, source.get(field)?.to_json().to_string())));
+            self.sources.entry(address).or_default().extend(fields);
         }
     }
 
@@ -167,8 +192,70 @@ impl Parts {
         let names = self.fields.keys().chain(new.fields.keys());
         let mut changed = names.filter(|name| self.fields.get(*name) != new.fields.get(*name));
         let field = changed.next().map(|name| name.split(':').next().unwrap_or(name));
+        let field = field.or_else(|| self.different_source(new));
         field.or_else(|| (!self.elements.is_subset(&new.elements)).then_some("generators"))
     }
+
+    /// A field of a source that differs. A new source changes no object of the others.
+    fn different_source(&self, new: &Self) -> Option<&'static str> {
+        let of_both =
+            self.sources.iter().filter_map(|(address, fields)| Some((fields, new.sources.get(address)?)));
+        let field =
+            of_both.flat_map(|(old, new)| old.symmetric_difference(new)).map(|(field, _)| *field).next();
+        let gone: Vec<_> =
+            self.sources.iter().filter(|(address, _)| !new.sources.contains_key(*address)).collect();
+        let added: Vec<_> =
+            new.sources.iter().filter(|(address, _)| !self.sources.contains_key(*address)).collect();
+        field.or_else(|| match (gone.as_slice(), added.as_slice()) {
+            ([], _) => None,
+            ([([repository, ..], _)], [([other, ..], _)]) if repository != other => Some("repoURL"),
+            // The objects of another path have been compared.
+            ([([_, path, _], old)], [([_, other, _], fields)])
+                if self.paths.contains(path) && new.paths.contains(other) =>
+            {
+                old.symmetric_difference(fields).next().map(|(field, _)| *field)
+            }
+            ([_], [_]) => Some("chart"),
+            _ => Some("sources"),
+        })
+    }
+}
+
+/// The sources of an Application that may have objects of Karpenter: the ones with such objects or a name of Karpenter, else all, with the
+/// sources of their values.
+fn planned_sources<'p>(
+    spec: Option<Node<'p>>,
+    applier: &Applier<'p>,
+    objects: &AppliedObjects<'p>,
+) -> Vec<Node<'p>> {
+    let all: Vec<Node<'p>> = sources(spec).filter(|source| !is_own(*source)).collect();
+    let has_objects = |source: &Node<'p>| {
+        let path = source.str_at(&["path"]);
+        path.is_some_and(|path| objects.objects_of(&applier.of_path(path)).next().is_some())
+    };
+    let is_planned = |source: &Node<'p>| {
+        !is_of_values(*source) && (has_objects(source) || names_of(*source).any(is_about))
+    };
+    let planned: Vec<Node<'p>> = all.iter().copied().filter(is_planned).collect();
+    if planned.is_empty() {
+        return all;
+    }
+    let text: String = planned.iter().map(|source| source.to_json().to_string()).collect();
+    let is_used =
+        |source: &Node<'p>| source.str_at(&["ref"]).is_some_and(|name| text.contains(&format!("${name}/")));
+    let others = all.into_iter().filter(|source| !planned.contains(source));
+    let used: Vec<Node<'p>> = others.filter(is_used).collect();
+    [planned, used].concat()
+}
+
+/// Whether a source has only values for others.
+fn is_of_values(source: Node<'_>) -> bool {
+    source.get("ref").is_some() && source.get("path").is_none() && source.get("chart").is_none()
+}
+
+/// The texts that name a source.
+fn names_of<'d>(source: Node<'d>) -> impl Iterator<Item = &'d str> {
+    ["path", "chart"].into_iter().filter_map(move |field| source.str_at(&[field]))
 }
 
 fn plain(path: &str) -> String {
@@ -195,19 +282,21 @@ fn named_sources(applier: &Applier<'_>) -> bool {
         }
         Some("Application" | "ApplicationSet") if applier.is_outside => {
             let template = spec.and_then(|spec| spec.at_path(&["template", "spec"]));
-            let all =
-                sources(template.or(spec)).filter(|source| !is_own(*source) && source.get("ref").is_none());
+            let all = sources(template.or(spec));
+            let all = all.filter(|source| !is_own(*source) && !is_of_values(*source));
             let all: Vec<Node<'_>> = all.collect();
-            let names = ["path", "chart"].into_iter();
-            let texts = names.flat_map(|field| all.iter().filter_map(move |source| source.str_at(&[field])));
+            let texts = all.iter().copied().flat_map(names_of);
             texts.chain(own.filter(|_| !all.is_empty())).collect()
         }
         _ => Vec::new(),
     };
-    texts.iter().any(|text| {
-        let text = text.to_ascii_lowercase().replace(['-', '_'], "");
-        WORDS.iter().any(|word| text.contains(word))
-    })
+    texts.into_iter().any(is_about)
+}
+
+/// Whether a name is about NodePools or EC2NodeClasses.
+fn is_about(text: &str) -> bool {
+    let text = text.to_ascii_lowercase().replace(['-', '_'], "");
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 fn is_own(source: Node<'_>) -> bool {

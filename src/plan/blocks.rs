@@ -3,6 +3,8 @@
 //! The parts are found by their lines, as `terraform fmt` writes them: a block starts and ends at the start of a line.
 //! Sources: language/expressions/references and language/syntax/configuration in the documentation of Terraform.
 
+use super::spelling::{Spelling, code, depth};
+
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -10,20 +12,38 @@ pub(super) struct Part {
     pub(super) address: String,
     /// The number of the first line.
     pub(super) line: usize,
-    /// The lines without indentation, comments and empty lines.
+    pub(super) arguments: Vec<Argument>,
+}
+
+/// An argument or a block of a part, or a whole value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Argument {
+    /// The name; empty for a whole value.
+    pub(super) name: String,
+    line: usize,
+    /// The text without comments, and without white space that means nothing.
     pub(super) text: String,
 }
 
-/// Arguments of a resource that no other resource uses.
-const WITHOUT_EFFECT: [&str; 3] = ["description", "lifecycle", "tags"];
+/// Arguments that give no value to another part.
+const WITHOUT_EFFECT: [&str; 3] = ["description", "lifecycle", "depends_on"];
+
+/// Words in the names of arguments that only attributes with the same word show: `tags` of a security group or a module, `cluster_addons`
+/// of the module `eks`.
+const OWN_WORDS: [&str; 2] = ["tags", "addons"];
+
+impl Argument {
+    /// Whether an attribute of the part may depend on the argument. Without an attribute, all may be used.
+    pub(super) fn feeds(&self, attribute: Option<&str>) -> bool {
+        let word = OWN_WORDS.iter().find(|word| self.name.contains(*word));
+        word.zip(attribute).is_none_or(|(word, attribute)| attribute.contains(word))
+    }
+}
 
 /// The values that a file of variables gives.
 pub(super) fn variables(text: &str) -> Vec<Part> {
     let lines: Vec<(usize, &str)> = text.lines().enumerate().collect();
-    arguments(&lines)
-        .into_iter()
-        .map(|part| Part { address: format!("var.{}", part.address), ..part })
-        .collect()
+    values("var", &lines)
 }
 
 /// The data sources, resources, calls of modules and locals of a configuration.
@@ -37,7 +57,7 @@ pub(super) fn parts(text: &str) -> Vec<Part> {
             continue;
         }
         block.push((number, line));
-        let is_one_line = block.len() == 1 && line.matches('{').count() == line.matches('}').count();
+        let is_one_line = block.len() == 1 && depth(code(line)) == 0;
         if is_one_line || (!is_inside && line.starts_with('}')) {
             found.extend(of_block(&block));
             block.clear();
@@ -49,52 +69,61 @@ pub(super) fn parts(text: &str) -> Vec<Part> {
 /// The parts of a block with its first and its last line.
 fn of_block(block: &[(usize, &str)]) -> Vec<Part> {
     let Some(((number, first), rest)) = block.split_first() else { return Vec::new() };
-    let Some((header, behind)) = first.split_once('{') else { return Vec::new() };
+    let Some((header, behind)) = code(first).split_once('{') else { return Vec::new() };
     let inner: Vec<(usize, &str)> = match behind.rsplit_once('}').filter(|_| rest.is_empty()) {
         Some((only, _)) => vec![(*number, only.trim())],
         None => rest.split_last().map(|(_, lines)| lines.to_vec()).unwrap_or_default(),
     };
     let words: Vec<&str> = header.split_whitespace().map(|word| word.trim_matches('"')).collect();
-    let whole = |address: String, text: String| vec![Part { address, line: number + 1, text }];
+    let used = || {
+        let all = arguments(&inner).into_iter();
+        all.filter(|argument| !WITHOUT_EFFECT.contains(&argument.name.as_str()))
+    };
+    let part = |address: String, arguments| vec![Part { address, line: number + 1, arguments }];
     match words.as_slice() {
-        ["locals"] => {
-            let locals = arguments(&inner).into_iter();
-            locals.map(|part| Part { address: format!("local.{}", part.address), ..part }).collect()
+        ["locals"] => values("local", &inner),
+        ["data", kind, name] => {
+            // The tags of a data source choose what it finds.
+            let whole = used().map(|argument| Argument { name: String::new(), ..argument });
+            part(format!("data.{kind}.{name}"), whole.collect())
         }
-        ["data", kind, name] => whole(format!("data.{kind}.{name}"), written(&inner)),
-        ["module", name] => whole(format!("module.{name}"), written(&inner)),
-        ["resource", kind, name] => {
-            let all = arguments(&inner).into_iter();
-            let used = all.filter(|part| !WITHOUT_EFFECT.contains(&part.address.as_str()));
-            whole(format!("{kind}.{name}"), used.map(|part| part.text).collect())
-        }
+        ["module", name] => part(format!("module.{name}"), used().collect()),
+        ["resource", kind, name] => part(format!("{kind}.{name}"), used().collect()),
         _ => Vec::new(),
     }
 }
 
-/// The arguments and blocks on the outermost level of some lines, by name.
-fn arguments(lines: &[(usize, &str)]) -> Vec<Part> {
-    let depth = |line: &str| line.len() - line.trim_start().len();
-    let outermost = lines.iter().find(|(_, line)| is_shown(line)).map_or(0, |(_, line)| depth(line));
-    let mut found: Vec<Part> = Vec::new();
-    let mut ends = HereDocuments::default();
-    for (number, line) in lines {
-        let is_inside = ends.hold(line);
-        let starts = !is_inside && depth(line) == outermost;
-        if let Some(name) = name_of(line.trim()).filter(|_| starts) {
-            found.push(Part { address: name.to_owned(), line: number + 1, text: String::new() });
-        }
-        if let Some(part) = found.last_mut().filter(|_| is_shown(line)) {
-            part.text.push_str(&spaced(line));
-            part.text.push('\n');
-        }
-    }
-    found
+/// The values on the outermost level of some lines.
+fn values(kind: &str, lines: &[(usize, &str)]) -> Vec<Part> {
+    let part = |argument: Argument| Part {
+        address: format!("{kind}.{}", argument.name),
+        line: argument.line,
+        arguments: vec![Argument { name: String::new(), ..argument }],
+    };
+    arguments(lines).into_iter().map(part).collect()
 }
 
-/// A line with single spaces, because `terraform fmt` aligns what stands below each other.
-fn spaced(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The arguments and blocks on the outermost level of some lines.
+fn arguments(lines: &[(usize, &str)]) -> Vec<Argument> {
+    let mut found: Vec<(Argument, Spelling)> = Vec::new();
+    let mut ends = HereDocuments::default();
+    let mut level = 0;
+    for (number, line) in lines {
+        let is_inside = ends.hold(line);
+        let code = if is_inside { "" } else { code(line) };
+        if let Some(name) = name_of(code.trim()).filter(|_| level == 0) {
+            let argument = Argument { name: name.to_owned(), line: number + 1, text: String::new() };
+            found.push((argument, Spelling::default()));
+        }
+        level += depth(code);
+        match found.last_mut() {
+            Some((_, spelling)) if is_inside => spelling.add_document(line),
+            Some((_, spelling)) => spelling.add(code),
+            None => {}
+        }
+    }
+    let of = |(argument, spelling): (Argument, Spelling)| Argument { text: spelling.into_text(), ..argument };
+    found.into_iter().map(of).collect()
 }
 
 /// The name of the argument or the block that a line starts.
@@ -103,17 +132,6 @@ fn name_of(line: &str) -> Option<&str> {
     let (name, rest) = line.split_at_checked(end)?;
     let is_one = rest.trim_start().starts_with(['=', '{', '"']);
     (is_one && !name.is_empty()).then_some(name)
-}
-
-fn written(lines: &[(usize, &str)]) -> String {
-    let shown = lines.iter().filter(|(_, line)| is_shown(line));
-    shown.map(|(_, line)| spaced(line) + "\n").collect()
-}
-
-/// Whether a line is neither empty nor a comment.
-fn is_shown(line: &str) -> bool {
-    let line = line.trim();
-    !line.is_empty() && !line.starts_with('#') && !line.starts_with("//")
 }
 
 /// The here-document that lines are in.
@@ -131,7 +149,7 @@ impl<'t> HereDocuments<'t> {
             }
             return true;
         }
-        let start = line.rsplit_once("<<").map(|(_, word)| word.trim_start_matches('-').trim());
+        let start = code(line).rsplit_once("<<").map(|(_, word)| word.trim_start_matches('-').trim());
         let is_word = |word: &&str| {
             !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
@@ -140,58 +158,120 @@ impl<'t> HereDocuments<'t> {
     }
 }
 
-/// The addresses that an expression refers to.
-pub(super) fn references(text: &str) -> impl Iterator<Item = String> {
+/// A part that an expression refers to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Reference {
+    pub(super) address: String,
+    /// The attribute of the part; `None` if it is not one.
+    pub(super) attribute: Option<String>,
+}
+
+/// The parts that an expression refers to.
+pub(super) fn references(text: &str) -> Vec<Reference> {
     let is_word = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
-    text.split(move |char| !is_word(char)).filter_map(|word| {
+    let text = without_indexes(text);
+    let words = text.split(move |char| !is_word(char));
+    let reference = |word: &str| {
         let mut parts = word.split('.').filter(|part| !part.is_empty());
         let first = parts.next()?;
         let second = parts.next()?;
-        match first {
-            "data" => Some(format!("data.{second}.{}", parts.next()?)),
-            "var" | "local" | "module" => Some(format!("{first}.{second}")),
+        let address = match first {
+            "data" => format!("data.{second}.{}", parts.next()?),
+            "var" | "local" | "module" => format!("{first}.{second}"),
             // The types of resources have the name of their provider first.
-            _ if first.contains('_') => Some(format!("{first}.{second}")),
-            _ => None,
+            _ if first.contains('_') => format!("{first}.{second}"),
+            _ => return None,
+        };
+        // An older notation has the index of an instance among the attributes.
+        let attribute = parts.find(|part| !part.bytes().all(|byte| byte.is_ascii_digit()));
+        Some(Reference { address, attribute: attribute.map(str::to_owned) })
+    };
+    words.filter_map(reference).collect()
+}
+
+/// An expression in which the indexes of instances stand behind everything else: `a.b.arn c` for `a.b[c].arn`.
+fn without_indexes(text: &str) -> String {
+    let (mut outer, mut indexes) = (String::new(), String::new());
+    let mut level = 0_usize;
+    for char in text.chars() {
+        let is_behind_word = outer.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_');
+        match char {
+            '[' if level > 0 || is_behind_word => {
+                level += 1;
+                indexes.push(' ');
+            }
+            ']' if level > 0 => {
+                level -= 1;
+                indexes.push(' ');
+            }
+            _ if level > 0 => indexes.push(char),
+            _ => outer.push(char),
         }
-    })
+    }
+    format!("{outer} {indexes}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parts, references, variables};
+    use super::{Part, parts, references, variables};
 
     #[test]
     fn finds_the_parts_of_configurations_and_of_files_of_variables() {
         let text = "variable \"a\" {}\nlocals { one = 1 }\nlocals {\n  # none\n  two = {\n    x = 1\n  }\n  three = var.a\n}\n\n\
-                    data \"aws_a\" \"x\" { name = \"/b\" }\nresource \"aws_b\" \"y\" {\n  tags = {\n    a = 1\n  }\n  policy = <<EOF\n{\n}\nEOF\n  name = \"n\"\n}\n\
-                    module \"m\" {\n  source = \"x\"\n}\n";
-        let shown = |all: Vec<super::Part>| -> Vec<(String, usize, String)> {
-            all.into_iter().map(|part| (part.address, part.line, part.text.replace('\n', ";"))).collect()
+                    data \"aws_a\" \"x\" { name = \"/b\" }\nresource \"aws_b\" \"y\" {\n  tags = {\n    a = 1\n  }\n  policy = <<EOF\n{\n # c\n}\nEOF\n  name = \"n\" # {\n}\n\
+                    module \"m\" {\n  source = \"x\"\n  depends_on = [aws_b.y]\n}\n";
+        let shown = |all: Vec<Part>| -> Vec<(String, usize, String)> {
+            let text =
+                |part: &Part| part.arguments.iter().map(|one| one.text.replace('\n', ";") + " ").collect();
+            all.into_iter().map(|part| (part.address.clone(), part.line, text(&part))).collect()
         };
         let part = |address: &str, line, text: &str| (address.to_owned(), line, text.to_owned());
         assert_eq!(
             shown(parts(text)),
             [
-                part("local.one", 2, "one = 1;"),
-                part("local.two", 5, "two = {;x = 1;};"),
-                part("local.three", 8, "three = var.a;"),
-                part("data.aws_a.x", 11, "name = \"/b\";"),
-                part("aws_b.y", 12, "policy = <<EOF;{;};EOF;name = \"n\";"),
-                part("module.m", 22, "source = \"x\";"),
+                part("local.one", 2, "one=1 "),
+                part("local.two", 5, "two={x=1} "),
+                part("local.three", 8, "three=var.a "),
+                part("data.aws_a.x", 11, "name=\"/b\" "),
+                part("aws_b.y", 12, "tags={a=1} policy=<<EOF;{; # c;};EOF; name=\"n\" "),
+                part("module.m", 23, "source=\"x\" "),
             ]
         );
         let given = "a = 1\nlist = [\n  \"b\",\n]\n";
-        assert_eq!(
-            shown(variables(given)),
-            [part("var.a", 1, "a = 1;"), part("var.list", 2, "list = [;\"b\",;];")]
-        );
+        assert_eq!(shown(variables(given)), [part("var.a", 1, "a=1 "), part("var.list", 2, "list=[\"b\"] ")]);
     }
 
     #[test]
     fn finds_the_references_of_an_expression() {
-        let text = "templatefile(\"${path.module}/a.tpl\", { a = data.aws_a.x[\"b\"].value, b = var.b, c = local.c.d, e = aws_b.y[0].arn, f = module.m.out })";
-        let found: Vec<String> = references(text).collect();
-        assert_eq!(found, ["data.aws_a.x", "var.b", "local.c", "aws_b.y", "module.m"]);
+        let text = "templatefile(\"${path.module}/a.tpl\", { a = data.aws_a.x[\"b\"].value, b = var.b, c = local.c.d, e = aws_b.y[local.i].arn, f = module.m.out, g = aws_b.z.0.tags })";
+        let found: Vec<(String, Option<String>)> =
+            references(text).into_iter().map(|one| (one.address, one.attribute)).collect();
+        let found: Vec<(&str, Option<&str>)> =
+            found.iter().map(|(address, attribute)| (address.as_str(), attribute.as_deref())).collect();
+        assert_eq!(
+            found,
+            [
+                ("data.aws_a.x", Some("value")),
+                ("var.b", None),
+                ("local.c", Some("d")),
+                ("aws_b.y", Some("arn")),
+                ("module.m", Some("out")),
+                ("aws_b.z", Some("tags")),
+                ("local.i", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn tags_and_addons_feed_only_what_shows_them() {
+        let text = "module \"eks\" {\n  name = \"a\"\n  cluster_addons = {\n    coredns = {}\n  }\n  tags = {\n    a = 1\n  }\n}\n";
+        let [module]: [Part; 1] = parts(text).try_into().unwrap();
+        let feeding = |attribute: Option<&str>| -> Vec<String> {
+            let fed = module.arguments.iter().filter(|one| one.feeds(attribute));
+            fed.map(|one| one.name.clone()).collect()
+        };
+        assert_eq!(feeding(Some("node_iam_role_name")), ["name"]);
+        assert_eq!(feeding(Some("tags_all")), ["name", "tags"]);
+        assert_eq!(feeding(None), ["name", "cluster_addons", "tags"]);
     }
 }

@@ -27,6 +27,9 @@ const NAMES: [(&str, Effect); 3] = [
     ("ec2nodeclasses.karpenter.k8s.aws", Effect::Unknown),
 ];
 
+/// End of the subject of a removal.
+pub(super) const IS_REMOVED: &str = " is removed";
+
 const MESSAGE: &str = "with a definition, the API server deletes all objects of its kind: Karpenter removes the nodes without a replacement";
 
 /// The change of the definitions that nothing in the input has any more.
@@ -53,7 +56,7 @@ pub(super) fn removed(pair: PlanPair<'_>) -> Option<ControllerChange> {
         Some(reason) => format!("{MESSAGE}; the definition may stay: {reason}"),
         None => MESSAGE.to_owned(),
     };
-    Some(change(&format!("{what} is removed"), "", "", effect, message))
+    Some(change(&format!("{what}{IS_REMOVED}"), "", "", effect, message))
 }
 
 /// The definitions and the chart that installs them on one side, each with the reason for which it may stay when it is removed.

@@ -65,7 +65,11 @@ pub(super) fn of(change: &PlanChange<'_>, cluster: &str, new: &[File], old: &[Fi
         let fields = change.change.fields.iter().filter_map(|field| {
             let place = change.place(field)?;
             let verb = if field.effect == Effect::Unknown { "may replace nodes: " } else { "" };
-            Some(finding(&place, field.path.clone(), field.effect, format!("{verb}{}", sentence(field))))
+            // Only what the value refers to has changed.
+            let is_fed = field.old.is_some() && field.old == field.new && !change.message.is_empty();
+            let cause = if is_fed { format!("{}; ", change.message) } else { String::new() };
+            let message = format!("{verb}{cause}{}", sentence(field));
+            Some(finding(&place, field.path.clone(), field.effect, message))
         });
         let whole = change.is_recreated.then(|| {
             let place = Place::value(object.name_node());

@@ -9,7 +9,7 @@
 //! | `dropped` | files that a kustomization no longer uses |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
-//! | `terraform`, `blocks` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
@@ -21,6 +21,7 @@
 //! | `definitions` | removed custom resource definitions |
 //! | `retained` | removed objects that may stay in the cluster |
 //! | `kubernetes` | the change of the version of Kubernetes |
+//! | `later` | nodes that go although none drifts |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
 //! | `applied` | the objects of a cluster after files are applied |
@@ -45,6 +46,7 @@ mod finding;
 mod folders;
 mod homes;
 mod kubernetes;
+mod later;
 mod networks;
 mod older;
 mod outside;
@@ -58,6 +60,7 @@ mod rollout;
 mod scope;
 mod shown;
 mod snapshot;
+mod spelling;
 mod stamped;
 mod terraform;
 mod unread;
@@ -82,6 +85,7 @@ use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release
 
 pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
+pub use later::Later;
 pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
@@ -147,6 +151,8 @@ pub struct Plan {
     nodes: words::NodeFacts,
     /// The PodDisruptionBudgets and workloads that let no node with their pods go, if the input has no nodes.
     pub keeping: Vec<String>,
+    /// The nodes that go although none drifts.
+    later: Option<Later>,
 }
 
 /// The releases of one pair.
@@ -185,7 +191,8 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
         at: options.at,
         horizon: options.forecast.horizon,
     };
-    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new() };
+    let mut plan =
+        Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new(), later: None };
     for pair in pairs {
         if options.is_snapshot {
             add_snapshot(&mut plan, *pair, options)?;
@@ -196,9 +203,12 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
     let answer = &mut plan.answer;
     let has_nodes = options.is_snapshot && !plan.assumptions.contains(&PlanAssumption::NoNodeClaims);
     (answer.effect, answer.verdict) = if has_nodes {
-        (words::strongest_on_nodes(answer, &plan.nodes), words::verdict_of_nodes(answer, &plan.nodes))
+        (
+            words::strongest_on_nodes(answer, &plan.nodes),
+            words::verdict_of_nodes(answer, &plan.nodes, plan.later),
+        )
     } else {
-        (words::strongest(answer), words::verdict(answer, &plan.keeping))
+        (words::strongest(answer), words::verdict(answer, &plan.keeping, plan.later))
     };
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
@@ -377,7 +387,8 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     plan.answer.changes.extend(unread::all(pair.new));
     let decided = facts.decide();
     let usable = facts.usable(&settled.new);
-    let sides = (scope.old.as_slice(), usable.as_slice());
+    let stranded = facts.stranded(&usable);
+    let sides = [scope.old.as_slice(), &usable, &stranded];
     rollout::add(plan, decided, sides, deduced.settings, (options.at, &options.forecast));
     for change in &changes {
         plan.answer.findings.extend(finding::of(change, pair.name, files, snapshot));
@@ -414,6 +425,7 @@ fn add_scope(
     (pair, releases, further): (PlanPair<'_>, Releases, &[ControllerChange]),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
+    plan.later = plan.later.max(later::of_changes(scope, changes, (releases.after, options.at)));
     let controller = controller::changes(scope, releases, further);
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)

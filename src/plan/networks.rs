@@ -35,7 +35,7 @@ struct Network<'p> {
     is_certain: bool,
 }
 
-/// The subnets and security groups of both sides. Empty if no side has other ones.
+/// The subnets and security groups of both sides.
 #[derive(Debug, Default)]
 pub(super) struct Networks<'p> {
     sides: [Vec<Network<'p>>; 2],

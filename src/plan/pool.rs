@@ -153,12 +153,12 @@ fn effects<'d>(
             add(name, change.change.effect);
         }
     }
-    let of_controller: Vec<_> =
+    let of_controller: Vec<&ControllerChange> =
         of_controller.iter().filter(|change| change.effect >= Effect::Unknown).collect();
     let classes =
         if of_controller.is_empty() { ClassesByName::default() } else { ClassesByName::of(&scope.new) };
     for (change, pool) in
-        of_controller.into_iter().flat_map(|change| pools.iter().map(move |pool| (change, *pool)))
+        of_controller.iter().flat_map(|change| pools.iter().map(move |pool| (change, *pool)))
     {
         let effect = controller::effect_on(pool, change, &classes);
         if effect >= Effect::Unknown {
@@ -176,6 +176,11 @@ fn effects<'d>(
             ObjectChangeKind::Changed => continue,
         };
         effects.insert(pool.object().name(), effect);
+    }
+    // With its definition, a NodePool goes as if it were removed.
+    let all_go = of_controller.iter().any(|change| change.effect == Effect::RemovesNodes);
+    for effect in effects.values_mut().filter(|effect| all_go && **effect != Effect::NewNodes) {
+        *effect = Effect::RemovesNodes;
     }
     if scope.doubtful.is_some() {
         for effect in effects.values_mut() {
@@ -217,17 +222,27 @@ fn blocked(object: Object<'_>, release: Release, at: Timestamp) -> Option<Blocke
             );
         }
     };
-    let start_within = |weeks: i64| {
-        let period = Duration::from_nanoseconds(WEEK.nanoseconds().saturating_mul(weeks));
-        let calendar = Calendar::new(&budgets, at, at.plus(period));
-        let mut all = calendar.intervals(DisruptionReason::Drifted, ASSUMED_NODES).into_iter();
-        all.find(|interval| interval.allowance.allowed > 0).map(|interval| interval.start)
-    };
-    match start_within(1).or_else(|| start_within(WEEKS)) {
+    match opening(&budgets, at, DisruptionReason::Drifted) {
         Some(start) if start <= at => None,
         Some(start) => {
             blocked(false, format!("its budgets allow no replacement of a drifted node before {start}"))
         }
         None => blocked(true, "its budgets never allow the replacement of a drifted node".to_owned()),
     }
+}
+
+/// Whether the budgets of a NodePool ever let a node go for a reason. Karpenter disrupts no node of a NodePool that it cannot read.
+pub(super) fn opens(pool: NodePool<'_>, release: Release, at: Timestamp, reason: DisruptionReason) -> bool {
+    PoolBudgets::parse(pool, release).is_ok_and(|budgets| opening(&budgets, at, reason).is_some())
+}
+
+/// The first time at which budgets let a node go for a reason.
+fn opening(budgets: &PoolBudgets<'_>, at: Timestamp, reason: DisruptionReason) -> Option<Timestamp> {
+    let start_within = |weeks: i64| {
+        let period = Duration::from_nanoseconds(WEEK.nanoseconds().saturating_mul(weeks));
+        let calendar = Calendar::new(budgets, at, at.plus(period));
+        let mut all = calendar.intervals(reason, ASSUMED_NODES).into_iter();
+        all.find(|interval| interval.allowance.allowed > 0).map(|interval| interval.start)
+    };
+    start_within(1).or_else(|| start_within(WEEKS))
 }

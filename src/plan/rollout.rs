@@ -9,6 +9,7 @@ use disruption::blocker::NodeBlocker;
 use disruption::drain::DrainReason;
 use disruption::forecast::{ForecastSettings, RollReason, RolledNode, RolloutChange, forecast};
 use disruption::settings::DisruptionSettings;
+use karpenter::kind::Kind;
 use karpenter::release::Release;
 use objects::object::Object;
 use scheduling::simulation::SimulationSettings;
@@ -23,12 +24,12 @@ use crate::simulate::words::counted;
 /// Number of reasons of a node.
 const MAX_REASONS: usize = 5;
 
-/// Adds the rollout of the drifted nodes to a plan, from the cluster before and after the change. There, the NodeClaims of removed
-/// NodePools are being deleted.
+/// Adds the rollout of the drifted nodes to a plan, from the cluster before and after the change, and before with only the NodePools whose
+/// EC2NodeClass goes. After the change, the NodeClaims of removed NodePools are being deleted.
 pub(super) fn add<'d>(
     plan: &mut Plan,
     nodes: Vec<DecidedNode<'d>>,
-    (before, after): (&[Object<'d>], &[Object<'d>]),
+    [before, after, stranded]: [&[Object<'d>]; 3],
     settings: SimulationSettings,
     (at, how): (Timestamp, &ForecastSettings),
 ) {
@@ -39,11 +40,15 @@ pub(super) fn add<'d>(
     let result = forecast(after, &settings, &drifted, how);
     let is_removed = |node: &DecidedNode<'_>| !node.answer.drifted && !node.answer.uncertain;
     let mut cost = result.cost;
-    if nodes.iter().any(is_removed) {
-        // The nodes of a removed NodePool have no price without it.
+    let is_stranded = stranded.iter().any(|object| object.is(Kind::NODE_POOL));
+    if is_stranded || nodes.iter().any(is_removed) {
+        // Nodes have no price without their NodePool and its EC2NodeClass.
         let now = ForecastSettings { horizon: Duration::ZERO, ..how.clone() };
-        cost.before = forecast(before, &settings, &BTreeMap::new(), &now).cost.before;
-        cost.peak = cost.peak.max(cost.before);
+        let cost_of = |objects| forecast(objects, &settings, &BTreeMap::new(), &now).cost.before;
+        cost.before = cost_of(before);
+        let staying = if is_stranded { cost_of(stranded) } else { 0.0 };
+        cost.after += staying;
+        cost.peak = (cost.peak + staying).max(cost.before);
     }
     let gone: BTreeMap<&str, Timestamp> = result
         .changes
@@ -127,7 +132,7 @@ fn disruption_settings(simulation: SimulationSettings, at: Timestamp) -> Disrupt
     settings
 }
 
-/// The object that holds a node, in a few words, if it is a pod or a PodDisruptionBudget.
+/// The object that holds a node, in a few words, if it is a pod, a PodDisruptionBudget or a NodePool.
 fn cause(reason: &RollReason<'_>, never: bool) -> Option<String> {
     let budget = |budget: &Object<'_>| {
         let namespace = if budget.namespace().is_empty() { "default" } else { budget.namespace() };
@@ -143,6 +148,9 @@ fn cause(reason: &RollReason<'_>, never: bool) -> Option<String> {
         }
         RollReason::Blocked(NodeBlocker::PodBudget(_, one))
         | RollReason::Drain(DrainReason::BudgetAllowsNone(_, one)) => Some(budget(one)),
+        RollReason::Blocked(NodeBlocker::NoPool(_, pool)) => {
+            Some(format!("NodePool {pool} has no EC2NodeClass"))
+        }
         RollReason::Blocked(NodeBlocker::PodDoNotDisrupt(pod, _)) => {
             Some(format!("pod {} with karpenter.sh/do-not-disrupt", pod.full_name()))
         }

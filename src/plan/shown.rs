@@ -15,11 +15,16 @@ const CONTEXT: usize = 16;
 /// The list whose items are shown in the words of Kubernetes.
 const REQUIREMENTS: &str = "spec.template.spec.requirements";
 
-/// A value before and after a change. Of long values, only what differs is shown.
+/// A value before and after a change. Of long values, only what differs is shown. Both texts are equal if only the meaning of the value
+/// changes.
 pub(super) fn shown(path: &str, old: Option<Node<'_>>, new: Option<Node<'_>>) -> (String, String) {
     let (Some(one), Some(other)) = (old, new) else {
         return (old.map(alone).unwrap_or_default(), new.map(alone).unwrap_or_default());
     };
+    // What the text refers to has changed.
+    if one.to_json() == other.to_json() {
+        return (alone(one), alone(other));
+    }
     if path == REQUIREMENTS {
         return (requirements(one, other), requirements(other, one));
     }

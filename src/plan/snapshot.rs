@@ -178,6 +178,18 @@ impl<'d> DriftFacts<'_, 'd> {
         objects.iter().filter(is_usable).copied().collect()
     }
 
+    /// The objects of before, with only the NodePools that are left without their EC2NodeClass, whose nodes stay.
+    pub(super) fn stranded(&self, usable: &[Object<'_>]) -> Vec<Object<'d>> {
+        fn pools<'o>(objects: &[Object<'o>]) -> BTreeSet<&'o str> {
+            objects.iter().filter_map(|one| NodePool::of(*one)).map(|pool| pool.object().name()).collect()
+        }
+        let (new, usable) = (pools(&self.scope.new), pools(usable));
+        let is_stranded = |name: &str| new.contains(name) && !usable.contains(name);
+        let old = self.scope.old.iter().copied();
+        let found = old.filter(|one| NodePool::of(*one).is_none_or(|pool| is_stranded(pool.object().name())));
+        found.collect()
+    }
+
     /// Whether the snapshot lacks NodeClaims that a cluster has: it has Nodes of NodePools, or no Nodes at all.
     pub(super) fn misses_claims(&self) -> bool {
         let mut nodes = self.scope.old.iter().filter(|object| object.is(NODE)).peekable();

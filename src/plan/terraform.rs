@@ -6,19 +6,18 @@ use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::folders::parent;
 use drift::{Effect, ObjectChangeKind};
+use karpenter::labels;
 use manifest::is_terraform;
 use objects::terraform_module::is_for_karpenter;
 use values::placeholder::Placeholder;
 
 use super::PlanPair;
-use super::blocks::{Part, parts, references, variables};
+use super::blocks::{Argument, Part, Reference, parts, references, variables};
+use super::outside::WORDS;
 use super::scope::without_start;
 
 /// End of the names of files of variables.
 const VARIABLES: &str = ".tfvars";
-
-/// Words in the source of a module that makes NodePools or EC2NodeClasses.
-const WORDS: [&str; 3] = ["karpenter", "nodepool", "nodeclass"];
 
 /// A part of the configurations with one address in one folder, or in one file of variables.
 #[derive(Debug)]
@@ -30,18 +29,48 @@ struct FedPart<'p> {
     /// The file with the part.
     shown: &'p str,
     line: usize,
-    /// The texts of both sides.
-    texts: [Option<String>; 2],
+    /// The arguments of both sides.
+    sides: [Option<Vec<Argument>>; 2],
 }
 
 impl FedPart<'_> {
-    fn is_changed(&self) -> bool {
-        self.texts[0] != self.texts[1]
+    /// Whether what feeds an attribute differs.
+    fn is_changed(&self, attribute: Option<&str>) -> bool {
+        self.differs(self.feeding(attribute))
     }
 
-    fn text(&self) -> &str {
-        let [old, new] = &self.texts;
-        new.as_ref().or(old.as_ref()).map_or("", String::as_str)
+    /// The text that feeds an attribute.
+    fn text(&self, attribute: Option<&str>) -> String {
+        self.text_of(self.feeding(attribute))
+    }
+
+    /// The arguments that feed an attribute: the one with its name if both sides have it, such as `cluster_name` of the module `eks`.
+    fn feeding<'a>(&self, attribute: Option<&'a str>) -> impl Fn(&Argument) -> bool + use<'a> {
+        let is_own = move |argument: &Argument| attribute.is_some_and(|attribute| attribute == argument.name);
+        let has_own = self.sides_with(is_own) == [true, true];
+        move |argument| if has_own { is_own(argument) } else { argument.feeds(attribute) }
+    }
+
+    /// Whether some arguments differ. Their order means nothing.
+    fn differs(&self, is_meant: impl Fn(&Argument) -> bool) -> bool {
+        let texts = |side: &Option<Vec<Argument>>| {
+            let arguments = side.as_ref()?.iter().filter(|argument| is_meant(argument));
+            Some(arguments.map(|argument| argument.text.clone()).collect::<BTreeSet<_>>())
+        };
+        texts(&self.sides[0]) != texts(&self.sides[1])
+    }
+
+    /// The text of some arguments.
+    fn text_of(&self, is_meant: impl Fn(&Argument) -> bool) -> String {
+        let [old, new] = &self.sides;
+        let arguments = new.as_ref().or(old.as_ref()).into_iter().flatten();
+        let texts = arguments.filter(|argument| is_meant(argument)).map(|argument| argument.text.as_str());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The sides that have some arguments, old and new.
+    fn sides_with(&self, is_meant: impl Fn(&Argument) -> bool) -> [bool; 2] {
+        self.sides.each_ref().map(|side| side.iter().flatten().any(&is_meant))
     }
 
     /// The folder around the part.
@@ -91,11 +120,11 @@ impl<'p> TerraformFeeds<'p> {
         let all = self.parts.entry(part.address).or_default();
         let index = all.iter().position(|known| known.place == place).unwrap_or(all.len());
         if index == all.len() {
-            all.push(FedPart { place, file, shown, line: part.line, texts: [None, None] });
+            all.push(FedPart { place, file, shown, line: part.line, sides: [None, None] });
         }
-        let text = all.get_mut(index).and_then(|known| known.texts.get_mut(side));
-        if let Some(text) = text {
-            text.get_or_insert_default().push_str(&part.text);
+        let known = all.get_mut(index).and_then(|known| known.sides.get_mut(side));
+        if let Some(known) = known {
+            known.get_or_insert_default().extend(part.arguments);
         }
     }
 
@@ -118,17 +147,20 @@ impl<'p> TerraformFeeds<'p> {
 
     /// The changed part that an expression in a file refers to, also through other parts.
     fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
-        let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let mut left: Vec<(String, String)> =
-            references(text).map(|address| (address, parent(file).unwrap_or_default().to_owned())).collect();
-        while let Some((address, folder)) = left.pop() {
+        let mut seen: BTreeSet<(&str, &str, Option<String>)> = BTreeSet::new();
+        let in_folder = |text: &str, folder: &str| {
+            let found = references(text).into_iter();
+            found.map(|reference| (reference, folder.to_owned())).collect::<Vec<_>>()
+        };
+        let mut left = in_folder(text, parent(file).unwrap_or_default());
+        while let Some((Reference { address, attribute }, folder)) = left.pop() {
             let Some((address, all)) = self.parts.get_key_value(&address) else { continue };
             for part in near(all, &folder) {
-                if part.is_changed() {
+                if part.is_changed(attribute.as_deref()) {
                     return Some((address, part.file));
                 }
-                if seen.insert((address, part.place)) {
-                    left.extend(references(part.text()).map(|address| (address, part.folder().to_owned())));
+                if seen.insert((address, part.place, attribute.clone())) {
+                    left.extend(in_folder(&part.text(attribute.as_deref()), part.folder()));
                 }
             }
         }
@@ -139,28 +171,35 @@ impl<'p> TerraformFeeds<'p> {
     pub(super) fn of_chart(&self, folder: &str) -> Option<&'p str> {
         let end = format!("/{folder}\"");
         let releases = self.parts.iter().filter(|(address, _)| address.starts_with("helm_release."));
-        let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text().contains(&end));
+        let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text(None).contains(&end));
         own.find_map(|part| self.feed_of(part))
     }
 
     /// The file that changes a part: its own, or one with a part that it refers to.
     fn feed_of(&self, part: &FedPart<'p>) -> Option<&'p str> {
-        if part.is_changed() {
+        if part.is_changed(None) {
             return Some(part.file);
         }
-        self.of_expression(part.text(), part.file).map(|(_, file)| file)
+        self.of_expression(&part.text(None), part.file).map(|(_, file)| file)
     }
 
-    /// One change for each changed call of a module outside of the input that makes NodePools or EC2NodeClasses.
+    /// One change for each changed call of a module outside of the input that makes NodePools or EC2NodeClasses, or is given such.
     pub(super) fn changes(&self, cluster: &str) -> Vec<PlannedChange> {
         let calls = self.parts.iter().filter(|(address, _)| address.starts_with("module."));
         let own = calls.flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
         own.filter_map(|(address, part)| {
-            let source = source_of(part.text()).filter(|source| makes_nodes(source))?;
-            let feed = self.feed_of(part)?;
-            let change = match &part.texts {
-                [None, _] => ObjectChangeKind::Added,
-                [_, None] => ObjectChangeKind::Removed,
+            let text = part.text(None);
+            let source = source_of(&text).filter(|source| !is_local(source))?;
+            let is_all = makes_nodes(source);
+            let is_meant = |argument: &Argument| is_all || describes_nodes(&argument.text);
+            let feed = match part.sides_with(is_meant) {
+                [false, false] => None,
+                _ if is_all => self.feed_of(part),
+                _ => part.differs(is_meant).then_some(part.file),
+            }?;
+            let change = match part.sides_with(is_meant) {
+                [false, _] => ObjectChangeKind::Added,
+                [_, false] => ObjectChangeKind::Removed,
                 _ => ObjectChangeKind::Changed,
             };
             Some(PlannedChange {
@@ -199,9 +238,22 @@ fn source_of(call: &str) -> Option<&str> {
     source.trim().strip_prefix('"')?.split('"').next()
 }
 
-/// Whether a source is outside of the input, and its name says that the module makes NodePools or EC2NodeClasses.
+/// Whether a module is in the input: it is evaluated.
+fn is_local(source: &str) -> bool {
+    source.starts_with("./") || source.starts_with("../")
+}
+
+/// Whether the name of a source says that the module makes NodePools or EC2NodeClasses.
 fn makes_nodes(source: &str) -> bool {
     let name = source.to_ascii_lowercase().replace(['-', '_'], "");
-    let is_local = source.starts_with("./") || source.starts_with("../");
-    !is_local && !is_for_karpenter(source) && WORDS.iter().any(|word| name.contains(word))
+    !is_for_karpenter(source) && WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether an argument describes NodePools or EC2NodeClasses, such as `karpenter_resources_helm_config` of the module `aws-ia/eks-data-addons`.
+/// The labels of nodes do not.
+///
+/// Source: karpenter-resources.tf of aws-ia/terraform-aws-eks-data-addons.
+fn describes_nodes(text: &str) -> bool {
+    let text = text.replace(labels::NODEPOOL, "").replace(labels::NODE_CLASS, "").to_ascii_lowercase();
+    text.contains("karpenter") && ["nodepool", "nodeclass"].iter().any(|word| text.contains(word))
 }

@@ -11,6 +11,8 @@ use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::change::says_that_none_launch;
+use super::definitions;
+use super::later::Later;
 use super::recreated;
 use super::retained;
 use super::snapshot::REMOVED;
@@ -91,8 +93,9 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
     })
 }
 
-/// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that never let a node go.
-pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
+/// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that never let a node go, and the nodes that go
+/// although none drifts.
+pub fn verdict(answer: &PlanAnswer, keeping: &[String], later: Option<Later>) -> String {
     let mut parts = Vec::new();
     for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
         let of_effect = answer.node_pools.iter().filter(|pool| pool.effect == effect);
@@ -125,9 +128,15 @@ pub fn verdict(answer: &PlanAnswer, keeping: &[String]) -> String {
                 if change.effect == Effect::RemovesNodes { "removes nodes" } else { "may replace nodes" };
             format!("{what}: {}", subject(change))
         }));
+    } else if answer.node_pools.iter().all(|pool| pool.effect != Effect::Unknown) {
+        let removed = |change: &&ControllerChange| {
+            change.effect == Effect::Unknown && change.subject.ends_with(definitions::IS_REMOVED)
+        };
+        let removed = answer.controller.iter().find(removed);
+        parts.extend(removed.map(|change| format!("may remove nodes: {}", change.subject)));
     }
     if parts.is_empty() {
-        return nothing(answer);
+        return nothing(answer, later);
     }
     parts.extend(kept(keeping));
     parts.extend(lost(answer));
@@ -164,13 +173,22 @@ fn undecided(answer: &PlanAnswer, concerns: impl Fn(&PlannedChange) -> bool) -> 
     Some(format!("may replace nodes: {subject}{}{more}", first.message))
 }
 
-/// The pods that lose their place.
+/// The pods that lose their place, and the new ones that find none.
 fn lost(answer: &PlanAnswer) -> Option<String> {
-    match answer.pods.lost.len() {
+    let pods = &answer.pods;
+    let lost = match pods.lost.len() {
         0 => None,
         1 => Some("1 pod loses its place".to_owned()),
         more => Some(format!("{more} pods lose their place")),
-    }
+    };
+    let known: BTreeSet<&String> = pods.pending_before.iter().chain(&pods.lost).collect();
+    let new = match pods.pending.iter().filter(|pod| !known.contains(pod)).count() {
+        0 => None,
+        1 => Some("1 new pod finds no place".to_owned()),
+        more => Some(format!("{more} new pods find no place")),
+    };
+    let all: Vec<String> = lost.into_iter().chain(new).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Facts about the nodes of a cluster that an answer does not hold.
@@ -189,7 +207,7 @@ pub struct NodeFacts {
 }
 
 /// The plan in one sentence, for a cluster with some nodes.
-pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts) -> String {
+pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts, later: Option<Later>) -> String {
     let all = |is_in: fn(&PlannedNode) -> bool| -> Vec<&PlannedNode> {
         answer.nodes.iter().filter(|node| is_in(node)).collect()
     };
@@ -244,7 +262,7 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts) -> String {
     }
     parts.extend(undecided(answer, |_| true));
     if parts.is_empty() {
-        return nothing(answer);
+        return nothing(answer, later);
     }
     let pending = answer.pods.pending.len() - answer.pods.pending_before.len();
     if pending > 0 {
@@ -324,7 +342,7 @@ fn means_the_same(change: &PlannedChange) -> bool {
 }
 
 /// The verdict of a plan that replaces nothing.
-fn nothing(answer: &PlanAnswer) -> String {
+fn nothing(answer: &PlanAnswer, later: Option<Later>) -> String {
     let lost = lost(answer).map(|text| format!("; {text}")).unwrap_or_default();
     let mut acts: Vec<Cow<'_, str>> = answer
         .changes
@@ -337,8 +355,8 @@ fn nothing(answer: &PlanAnswer) -> String {
         .collect();
     let mut seen = BTreeSet::new();
     acts.retain(|subject| seen.insert(subject.clone()));
-    let start = match later(answer) {
-        Some(later) => format!("no node drifts, but {later}"),
+    let start = match later {
+        Some(later) => format!("no node drifts, but {}", later.text()),
         None => "no node is replaced".to_owned(),
     };
     let is_stopped = |change: &&PlannedChange| {
@@ -376,28 +394,6 @@ fn acting<'a>(change: &'a PlannedChange, field: &'a PlannedField) -> Cow<'a, str
         return Cow::Owned(format!("{} {}", change.kind, change.name));
     }
     Cow::Borrowed(&field.path)
-}
-
-/// Other decisions of Karpenter that replace nodes after a change, although none drifts.
-///
-/// Source: website/content/en/docs/concepts/disruption.md of aws/karpenter-provider-aws at v1.14.1.
-fn later(answer: &PlanAnswer) -> Option<&'static str> {
-    let changed = || answer.changes.iter().flat_map(|change| &change.fields);
-    let consolidates = |field: &PlannedField| match field.path.as_str() {
-        "spec.disruption.consolidationPolicy" => field.new != "WhenEmpty",
-        "spec.disruption.consolidateAfter" => field.new != "Never",
-        // Nodes of types that were not allowed before may be cheaper.
-        "spec.template.spec.requirements" => field.effect == Effect::NewNodes,
-        _ => false,
-    };
-    let overlays = |change: &PlannedChange| {
-        change.kind == Kind::NODE_OVERLAY.name && change.effect == Effect::ActsAtOnce
-    };
-    if answer.changes.iter().any(overlays) || changed().any(consolidates) {
-        return Some("consolidation may replace nodes");
-    }
-    let is_budget = |field: &PlannedField| field.path == "spec.disruption.budgets";
-    changed().any(is_budget).then_some("nodes that have drifted already may go")
 }
 
 /// An effect on NodePools: on all their nodes or on some, for certain or on the condition that something lets the nodes go.

@@ -121,10 +121,11 @@ fn the_verdict_says_what_the_strongest_change_does() {
             "[m5.large, m5.xlarge, c5.large]",
             "no node drifts, but consolidation may replace nodes",
         ),
+        // Consolidation waits longer.
         (
             "  limits:",
             "  disruption: {consolidateAfter: 5m}\n  limits:",
-            "no node drifts, but consolidation may replace nodes: spec.disruption.consolidateAfter acts at once",
+            "no node is replaced: spec.disruption.consolidateAfter acts at once",
         ),
         (
             "  limits:",
@@ -389,6 +390,16 @@ fn a_variable_with_another_value_may_replace_nodes() {
         "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team"
     );
     assert_eq!(answer["changes"][0]["message"], "flux.yaml changes `TEAM`");
+    // The value is written as before: what it refers to has changed.
+    let field = &answer["changes"][0]["fields"][0];
+    assert_eq!((&field["old"], &field["new"]), (&json!("${TEAM}"), &json!("${TEAM}")));
+    let run = plan(&folder, &["old", "new"]);
+    assert!(run.stdout.contains("spec.template.metadata.labels.team  ${TEAM}\n"), "{run:?}");
+    let finding = answer["findings"][0]["message"].as_str().unwrap();
+    assert!(
+        finding.starts_with("may replace nodes: flux.yaml changes `TEAM`; part of the hash"),
+        "{finding}"
+    );
     folder.write("new/flux.yaml", variables("a", 2).as_bytes());
     assert_eq!(
         json_of(&folder, &["old", "new"])["verdict"],

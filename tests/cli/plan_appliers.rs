@@ -157,6 +157,55 @@ fn what_applies_nodepools_in_another_way_or_no_longer_may_replace_nodes() {
 }
 
 #[test]
+fn only_the_sources_of_an_application_that_may_have_objects_of_karpenter_count() {
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("a/pool.yaml", one.as_str())];
+    let app = |sources: &[&str]| {
+        let sources: String = sources.iter().map(|source| format!("  - {source}\n")).collect();
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: platform}}\n\
+             spec:\n  destination: {{name: prod, namespace: x}}\n  sources:\n{sources}"
+        )
+    };
+    const NODES: &str = "{repoURL: 'https://example.com/a', path: a}";
+    const GRAFANA: &str = "{repoURL: 'https://example.com/charts', chart: grafana, targetRevision: 1.2.3}";
+    const CHART: &str = "{repoURL: 'https://example.com/charts', chart: node-pools, targetRevision: 1.2.3, helm: {valueFiles: [$v/a.yaml]}}";
+    const VALUES: &str = "{repoURL: 'https://example.com/v', ref: v, targetRevision: main}";
+    let may = |field: &str| {
+        format!(
+            "may replace nodes: Application/platform has another `{field}`, which changes what it applies of Karpenter"
+        )
+    };
+    let of = |old: &str, new: &str| verdict(&files, &[("apps/nodes.yaml", old, new)]);
+    let newer = |source: &str| source.replace("1.2.3", "2.0.0");
+    let both = app(&[NODES, GRAFANA]);
+    for (old, new) in [
+        (both.clone(), app(&[GRAFANA, NODES])),
+        (both.clone(), app(&[NODES, &newer(GRAFANA)])),
+        (both.clone(), app(&[NODES])),
+        (app(&[NODES]), both.clone()),
+        (app(&[NODES]), app(&[CHART, NODES])),
+        (both.clone(), both.replace("namespace: x", "namespace: y")),
+        (app(&[NODES, VALUES]), app(&[NODES, &VALUES.replace("main", "other")])),
+    ] {
+        assert_eq!(of(&old, &new), NONE, "{old}{new}");
+    }
+    for (old, new, field) in [
+        (both.clone(), both.replace("name: prod", "name: dev"), "destination.name"),
+        (app(&[NODES, CHART]), app(&[&newer(CHART), NODES]), "targetRevision"),
+        (app(&[NODES, CHART]), app(&[NODES]), "sources"),
+        (
+            app(&[NODES, CHART, VALUES]),
+            app(&[NODES, CHART, &VALUES.replace("main", "other")]),
+            "targetRevision",
+        ),
+        (both.clone(), both.replace("example.com/a", "example.com/b"), "repoURL"),
+    ] {
+        assert_eq!(of(&old, &new), may(field), "{old}{new}");
+    }
+}
+
+#[test]
 fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apart() {
     let set = |elements: &str| {
         format!(
@@ -197,8 +246,17 @@ fn a_removed_definition_removes_the_nodes_of_all_nodepools() {
     ] {
         assert!(of(old, new).starts_with("no node is replaced"), "{old}{new}");
     }
-    let may = "may replace nodes of 1 NodePool (one): ";
+    // The definition takes its NodePools along, whatever else changes in them.
+    let edited = one.replace("team: a", "team: b");
+    let changes = [("pool.yaml", one.as_str(), edited.as_str()), ("a.yaml", DEFINITION, "")];
+    assert_eq!(verdict(&[], &changes), removes("nodepools.karpenter.sh"));
     let suspended = RELEASE.replace("interval: 1h", "suspend: true");
+    let changes = [("pool.yaml", one.as_str(), edited.as_str()), ("a.yaml", &suspended, "")];
+    assert_eq!(
+        verdict(&[], &changes),
+        "replaces every node of 1 NodePool (one): spec.template.metadata.labels.team; may remove nodes: chart karpenter-crd is removed"
+    );
+    let may = "may replace nodes of 1 NodePool (one): ";
     assert_eq!(of(&suspended, ""), format!("{may}chart karpenter-crd is removed"));
     // Helm never deletes what is in the folder `crds` of a chart.
     let chart = ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");

@@ -262,8 +262,10 @@ fn node_pool_without_its_class_replaces_no_node() {
     let folder = cluster(2);
     folder.write("pool.yaml", pool("b").to_string().as_bytes());
     let answer = json_of(&folder, &["--complete", "pool.yaml"]);
-    let text = answer["verdict"].as_str().unwrap();
-    assert!(text.starts_with("2 nodes are never replaced: nodepool not found"), "{text}");
+    assert_eq!(answer["verdict"], "2 nodes are never replaced: NodePool default has no EC2NodeClass");
+    let cost = &answer["cost"];
+    assert!(cost["before"].as_f64().unwrap() > 0.0, "{cost}");
+    assert_eq!((&cost["after"], &cost["peak"]), (&cost["before"], &cost["before"]));
 }
 
 #[test]

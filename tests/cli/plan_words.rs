@@ -70,6 +70,60 @@ fn a_change_that_keeps_the_nodes_says_why() {
 }
 
 #[test]
+fn the_disruption_section_decides_whether_other_types_replace_nodes() {
+    let with = |disruption: &str, types: &str| {
+        POOL.replace("  limits:", &format!("  disruption: {{{disruption}}}\n  limits:"))
+            .replace("[m5.large, m5.xlarge]", types)
+    };
+    let of = |old: (&str, &str), new: (&str, &str)| {
+        let (old, new) = (with(old.0, old.1), with(new.0, new.1));
+        let folder = Folder::with(&[
+            ("old/pool.yaml", &old),
+            ("old/class.yaml", CLASS),
+            ("new/pool.yaml", &new),
+            ("new/class.yaml", CLASS),
+        ]);
+        folder
+            .run(&["plan", "old", "new", "--karpenter-version", "1.14"])
+            .stdout
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let (few, more) = ("[m5.large]", "[m5.large, c5.large]");
+    for (disruption, expected) in [
+        ("consolidateAfter: 0s", "no node drifts, but consolidation may replace nodes"),
+        ("consolidateAfter: Never", "no node is replaced"),
+        ("consolidateAfter: 0s, consolidationPolicy: WhenEmpty", "no node is replaced"),
+        ("consolidateAfter: 0s, budgets: [{nodes: '0'}]", "no node is replaced"),
+    ] {
+        assert_eq!(of((disruption, few), (disruption, more)), expected, "{disruption}");
+    }
+    // A shorter wait.
+    for (further, expected) in [
+        ("", "no node drifts, but consolidation may replace nodes"),
+        (", consolidationPolicy: WhenEmpty", "no node drifts, but consolidation may remove empty nodes"),
+        (
+            ", budgets: [{nodes: '0', reasons: [Underutilized]}]",
+            "no node drifts, but consolidation may remove empty nodes",
+        ),
+        (", budgets: [{nodes: '0'}]", "no node is replaced"),
+    ] {
+        let disruption = |wait: &str| format!("consolidateAfter: {wait}{further}");
+        let verdict = of((&disruption("1h"), few), (&disruption("5m"), few));
+        assert_eq!(verdict, format!("{expected}: spec.disruption.consolidateAfter acts at once"));
+    }
+    // A freeze that ends lets consolidation go on.
+    let frozen = "consolidateAfter: 0s, budgets: [{nodes: '0'}]";
+    let verdict = of((frozen, few), ("consolidateAfter: 0s, budgets: [{nodes: '1'}]", few));
+    assert_eq!(
+        verdict,
+        "no node drifts, but consolidation may replace nodes: spec.disruption.budgets acts at once"
+    );
+}
+
+#[test]
 fn a_change_that_the_api_server_refuses_may_replace_nodes() {
     for (from, to, expected) in [
         (
@@ -106,6 +160,18 @@ fn a_change_that_the_api_server_refuses_may_replace_nodes() {
     let from = "{team: a}\n    spec:\n      expireAfter: 720h";
     let bad = |team: &str| from.replace("720h", "10 days").replace("team: a", team);
     assert_eq!(json_of((from, &bad("team: a")), (from, &bad("team: b")), &[])["effect"], "replaces-all");
+}
+
+#[test]
+fn a_new_pod_without_a_place_is_in_the_verdict() {
+    let old = format!("{POOL}---\n{CLASS}");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: a, image: a, resources: {requests: {cpu: '90'}}}]}\n";
+    let new = format!("{}---\n{pod}", old.replace("team: a", "team: b"));
+    let folder = Folder::with(&[("old/a.yaml", &old), ("new/a.yaml", &new)]);
+    let run = folder.run(&["plan", "old", "new", "--karpenter-version", "1.14", "--fail-on", "pending"]);
+    let verdict = run.stdout.lines().next().unwrap();
+    let expected = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team; 1 new pod finds no place";
+    assert_eq!((verdict, run.status), (expected, 1), "{run:?}");
 }
 
 #[test]

@@ -397,6 +397,37 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
     ] {
         assert_eq!(verdict_of(files).0, NONE);
     }
+    // Tags and add-ons feed no other output of a module, and comments and layout feed nothing.
+    let module = |team: &str| {
+        main(
+            team,
+            "module \"eks\" {\n  source = \"terraform-aws-modules/eks/aws\"\n  cluster_name = \"a\"\n  subnet_ids = [\"s\"]\n  cluster_addons = { coredns = { version = \"1\" } }\n  tags = local.tags\n}\n\
+             locals {\n  tags = { team = \"a\" }\n}\nresource \"aws_iam_role\" \"a\" {\n  count = 1\n  depends_on = [module.eks]\n  tags = local.tags\n}\n",
+        )
+    };
+    let (name, tags) = (module("module.eks.cluster_name"), module("module.eks.cluster_tags"));
+    let group = module("module.eks.node_security_group_id");
+    let role = module("aws_iam_role.a[0].name");
+    for (old, from, to, expected) in [
+        (&group, "team = \"a\"", "team = \"b\"", NONE),
+        (&group, "version = \"1\"", "version = \"2\"", NONE),
+        (
+            &group,
+            "\"a\"\n  subnet_ids = [\"s\"]",
+            "\"a\" # the cluster\n  subnet_ids = [\n    \"s\",\n  ]",
+            NONE,
+        ),
+        (&group, "[\"s\"]", "[\"s\", \"t\"]", may),
+        (&name, "[\"s\"]", "[\"s\", \"t\"]", NONE),
+        (&name, "cluster_name = \"a\"", "cluster_name = \"b\"", may),
+        (&tags, "team = \"a\"", "team = \"b\"", may),
+        (&role, "team = \"a\"", "team = \"b\"", NONE),
+        (&role, "cluster_name = \"a\"", "cluster_name = \"b\"", NONE),
+        (&role, "count = 1", "count = 2", may),
+    ] {
+        assert!(old.contains(from), "{from}");
+        assert_eq!(verdict_of(&[("main.tf", old, &old.replace(from, to))]).0, expected, "{from} {to}");
+    }
 }
 
 #[test]
@@ -474,6 +505,18 @@ fn modules_and_charts_outside_of_the_input_may_replace_nodes() {
     // This module makes roles and a queue.
     let roles = |team: &str| module(team, "terraform-aws-modules/eks/aws//modules/karpenter");
     assert!(verdict(&roles("a"), &roles("b")).starts_with("no node is replaced"));
+    // A module for anything is given NodePools.
+    let given = |size: &str, version: &str| {
+        format!(
+            "module \"data_addons\" {{\n  source = \"aws-ia/eks-data-addons/aws\"\n  enable_volcano = {version}\n  labels = [\"karpenter.sh/nodepool\"]\n  karpenter_resources_helm_config = {{\n    gpu = {{\n      values = [<<-EOT\n        nodePool:\n          size: {size}\n      EOT\n      ]\n    }}\n  }}\n}}\n"
+        )
+    };
+    let may = verdict(&given("large", "true"), &given("xlarge", "true"));
+    assert!(
+        may.starts_with("may replace nodes: a/main.tf changes `module.data_addons`, whose source"),
+        "{may}"
+    );
+    assert!(verdict(&given("large", "true"), &given("large", "false")).starts_with("no node is replaced"));
     let release = |chart: &str, team: &str| json!({"name": "a", "chart": chart, "set": [{"name": "team", "value": team}]});
     for (chart, is_open) in [("./charts/karpenter-nodes", true), ("node-pools", true), ("podinfo", false)] {
         let (old, new) = (release(chart, "a"), release(chart, "b"));

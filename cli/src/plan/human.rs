@@ -275,6 +275,9 @@ fn field_line(field: &PlannedField) -> String {
 }
 
 fn arrow(old: &str, new: &str) -> String {
+    if old == new {
+        return new.to_owned();
+    }
     let shown = |text: &str| if text.is_empty() { "(not set)".to_owned() } else { text.to_owned() };
     format!("{} → {}", shown(old), shown(new))
 }

@@ -6,8 +6,7 @@ use kustomize::KUSTOMIZATION_FILES;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
-use crate::folders::{folders_of, name, parent};
-use crate::substitution::folder_of;
+use crate::folders::{Folders, folders_of, name, parent};
 
 /// An object of Flux or Argo CD that applies manifests.
 #[derive(Clone, Debug)]
@@ -24,6 +23,8 @@ pub struct Applier<'d> {
 #[derive(Clone, Debug)]
 pub(crate) struct AppliedFolder<'d> {
     pub(crate) folder: &'d str,
+    /// The path in the object that means the folder.
+    path: &'d str,
     /// Whether the folders below it are applied too.
     pub(crate) is_deep: bool,
 }
@@ -42,7 +43,7 @@ impl<'d> Appliers<'d> {
     /// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
     /// docs/user-guide/directory.md of argoproj/argo-cd.
     pub fn of(files: &'d [File]) -> Self {
-        let folders: BTreeSet<&str> = files.iter().flat_map(|file| folders_of(file.source.name())).collect();
+        let folders = Folders::of(files);
         let roots = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
         let roots = roots.filter_map(|document| match document {
             Document::Read(tree) => Some(tree.root()),
@@ -67,7 +68,7 @@ impl<'d> Appliers<'d> {
     /// Whether an object applies a file that some overlays build: the outermost kustomization in the folder of the object decides which files
     /// are applied.
     pub fn reaches(&self, applier: &Applier<'d>, file: &str, overlays: &BTreeSet<&str>) -> bool {
-        applier.folders.iter().any(|AppliedFolder { folder, is_deep }| {
+        applier.folders.iter().any(|AppliedFolder { folder, is_deep, .. }| {
             let around = || folders_of(file).filter(|around| is_within(around, folder));
             let outermost = around().filter(|around| self.kustomized.contains(around)).last();
             match outermost {
@@ -85,12 +86,16 @@ impl<'d> Appliers<'d> {
 }
 
 impl<'d> Applier<'d> {
-    fn of(root: Node<'d>, folders: &BTreeSet<&'d str>) -> Option<Self> {
+    fn of(root: Node<'d>, folders: &Folders<'d>) -> Option<Self> {
         let group = root.str_at(&["apiVersion"])?.split('/').next();
         let applied = match (group, root.str_at(&["kind"])) {
             (Some("kustomize.toolkit.fluxcd.io"), Some("Kustomization")) => {
-                let folder = root.str_at(&["spec", "path"]).and_then(|path| folder_of(path, folders));
-                folder.map(|folder| AppliedFolder { folder, is_deep: true }).into_iter().collect()
+                let path = root.str_at(&["spec", "path"]);
+                let found = path.and_then(|path| Some((folders.find(path)?, path)));
+                found
+                    .map(|(folder, path)| AppliedFolder { folder, path, is_deep: true })
+                    .into_iter()
+                    .collect()
             }
             (Some("argoproj.io"), Some("Application")) => {
                 sources(root.get("spec")).filter_map(|source| source_folder(source, folders)).collect()
@@ -108,6 +113,18 @@ impl<'d> Applier<'d> {
             .any(|source| source.get("chart").is_some());
         Some(Self { root, is_outside: applied.is_empty() || has_chart, folders: applied })
     }
+
+    /// The folders of the input that it applies.
+    pub fn folders(&self) -> impl Iterator<Item = &'d str> {
+        self.folders.iter().map(|applied| applied.folder)
+    }
+
+    /// The object with only the folders that a path in it means.
+    #[must_use]
+    pub fn of_path(&self, path: &str) -> Self {
+        let own = self.folders.iter().filter(|applied| applied.path == path);
+        Self { folders: own.cloned().collect(), ..*self }
+    }
 }
 
 /// The sources of an Application of Argo CD.
@@ -116,22 +133,22 @@ pub fn sources(spec: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
     one.into_iter().chain(items_of(spec.and_then(|spec| spec.get("sources"))))
 }
 
-fn source_folder<'d>(source: Node<'_>, folders: &BTreeSet<&'d str>) -> Option<AppliedFolder<'d>> {
-    let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
-    Some(AppliedFolder { folder: folder_of(source.str_at(&["path"])?, folders)?, is_deep })
+fn source_folder<'d>(source: Node<'d>, folders: &Folders<'d>) -> Option<AppliedFolder<'d>> {
+    let path = source.str_at(&["path"])?;
+    Some(AppliedFolder { folder: folders.find(path)?, path, is_deep: recurses(source) })
+}
+
+fn recurses(source: Node<'_>) -> bool {
+    source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true)
 }
 
 /// The folders that a source in the template of an `ApplicationSet` may mean: the values of generators are part of its path.
-fn generated_folders<'d>(
-    source: Node<'_>,
-    root: Node<'_>,
-    folders: &BTreeSet<&'d str>,
-) -> Vec<AppliedFolder<'d>> {
+fn generated_folders<'d>(source: Node<'d>, root: Node<'d>, folders: &Folders<'d>) -> Vec<AppliedFolder<'d>> {
     let Some(path) = source.str_at(&["path"]) else { return Vec::new() };
     if !path.contains("{{") {
         return source_folder(source, folders).into_iter().collect();
     }
-    let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
+    let is_deep = recurses(source);
     let patterns: Vec<&str> = if path.starts_with("{{") && path.ends_with("}}") {
         let generators = items_of(root.at_path(&["spec", "generators"]));
         let all = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
@@ -141,7 +158,7 @@ fn generated_folders<'d>(
         vec![path]
     };
     let is_meant = |folder: &&&str| patterns.iter().any(|pattern| matches(pattern, folder));
-    folders.iter().filter(is_meant).map(|folder| AppliedFolder { folder, is_deep }).collect()
+    folders.all().iter().filter(is_meant).map(|folder| AppliedFolder { folder, path, is_deep }).collect()
 }
 
 /// Whether a pattern from the root of a repository may mean a folder: the input may be a part of the repository, or be around it.

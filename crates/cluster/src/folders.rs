@@ -1,5 +1,9 @@
 //! The folders in the names of files.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::File;
+
 /// The folders of a file, from its own folder to the start of the name: `a/b`, `a` and the empty text for `a/b/c.yaml`.
 pub fn folders_of(file: &str) -> impl Iterator<Item = &str> {
     core::iter::successors(parent(file), |folder| parent(folder))
@@ -18,9 +22,72 @@ pub fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
+/// The folders of an input, with the folders above them.
+#[derive(Debug)]
+pub(crate) struct Folders<'d> {
+    all: BTreeSet<&'d str>,
+    /// The folders by the last part of their path.
+    by_name: BTreeMap<&'d str, Vec<&'d str>>,
+}
+
+impl<'d> Folders<'d> {
+    pub(crate) fn of(files: &'d [File]) -> Self {
+        Self::around(files.iter().map(|file| file.source.name()))
+    }
+
+    fn around(files: impl Iterator<Item = &'d str>) -> Self {
+        let mut all = BTreeSet::from([""]);
+        for file in files {
+            // A known folder has its folders above it already.
+            all.extend(folders_of(file).take_while(|folder| !all.contains(folder)).collect::<Vec<_>>());
+        }
+        let mut by_name = BTreeMap::<_, Vec<_>>::new();
+        for folder in &all {
+            by_name.entry(name(folder)).or_default().push(*folder);
+        }
+        Self { all, by_name }
+    }
+
+    pub(crate) const fn all(&self) -> &BTreeSet<&'d str> {
+        &self.all
+    }
+
+    /// The folder that a path from the root of a repository means: the input may be a part of the repository, or be around it. `None` if no
+    /// folder or several may be meant.
+    pub(crate) fn find(&self, path: &str) -> Option<&'d str> {
+        let path = path.trim_start_matches("./").trim_matches('/');
+        if path.is_empty() || path == "." {
+            return None;
+        }
+        if let Some(folder) = self.all.get(path) {
+            return Some(folder);
+        }
+        let is_around = |folder: &&&str| folder.strip_suffix(path).is_some_and(|rest| rest.ends_with('/'));
+        let mut found = self.by_name.get(name(path))?.iter().filter(is_around);
+        found.next().copied().filter(|_| found.next().is_none())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_the_only_folder_that_a_path_may_mean() {
+        let folders = Folders::around(
+            ["x/clusters/a/pool.yaml", "x/clusters/b/pool.yaml", "y/a/pool.yaml"].into_iter(),
+        );
+        for (path, expected) in [
+            ("./clusters/a", Some("x/clusters/a")),
+            ("y/a/", Some("y/a")),
+            ("b", Some("x/clusters/b")),
+            ("a", None),
+            ("lusters/a", None),
+            (".", None),
+        ] {
+            assert_eq!(folders.find(path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn lists_the_folders_of_a_file_from_the_inside_out() {

@@ -144,6 +144,9 @@ fn effect(field: &PlannedField) -> String {
 
 fn arrow(old: &str, new: &str) -> String {
     let shown = |text: &str| if text.is_empty() { "not set".to_owned() } else { format!("`{}`", code(text)) };
+    if old == new {
+        return shown(new);
+    }
     format!("{} → {}", shown(old), shown(new))
 }
 

@@ -9,6 +9,7 @@ use manifest::tree::{Node, NodeId, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
 use super::{MAX_OVERLAYS, Writer, with_values};
+use crate::folders::Folders;
 
 /// Label or annotation of an object whose variables Flux leaves as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -92,11 +93,11 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
             maps.entry(name).or_default().push(root);
         }
     }
-    let folders = folders(files);
+    let folders = Folders::of(files);
     own.into_iter()
         .filter_map(|root| {
             let path = root.str_at(&["spec", "path"])?;
-            let folder = folder_of(path, &folders)?;
+            let folder = folders.find(path)?;
             let mut variables = BTreeMap::new();
             for source in items_of(root.at_path(&["spec", "postBuild", "substituteFrom"])) {
                 let name = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
@@ -131,35 +132,6 @@ fn map_of<'d>(kustomization: Node<'d>, named: &[Node<'d>]) -> Option<Node<'d>> {
 fn texts(data: Node<'_>) -> impl Iterator<Item = (&str, &str)> {
     let members = members_of(Some(data)).filter_map(|(key, node)| Some((key, node.as_str()?)));
     members.filter(|(_, text)| !text.contains("${"))
-}
-
-/// The folders of the files, with the folders above them.
-fn folders(files: &[File]) -> BTreeSet<&str> {
-    let mut folders = BTreeSet::from([""]);
-    for file in files {
-        let mut folder = file.source.name();
-        while let Some((above, _)) = folder.rsplit_once('/') {
-            if !folders.insert(above) {
-                break;
-            }
-            folder = above;
-        }
-    }
-    folders
-}
-
-/// The folder of the input that a path from the root of a repository means: the input may be a part of the repository, or be around it.
-/// `None` if no folder or several may be meant.
-pub(crate) fn folder_of<'d>(path: &str, folders: &BTreeSet<&'d str>) -> Option<&'d str> {
-    let path = path.trim_start_matches("./").trim_matches('/');
-    if path.is_empty() || path == "." {
-        return None;
-    }
-    if let Some(folder) = folders.get(path) {
-        return Some(folder);
-    }
-    let mut found = folders.iter().filter(|folder| folder.ends_with(&format!("/{path}")));
-    found.next().copied().filter(|_| found.next().is_none())
 }
 
 /// Whether a folder is another one or below it.

@@ -6,8 +6,6 @@
 mod argo;
 mod flux;
 
-pub(crate) use flux::folder_of;
-
 use kustomize::{BuildOutcome, Builds, BuiltObject, Origin, Overlay};
 use manifest::File;
 use manifest::limits::Limits;
