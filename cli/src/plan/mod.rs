@@ -8,6 +8,7 @@ mod git;
 mod human;
 mod input;
 mod links;
+mod paths;
 mod terraform;
 
 use std::collections::BTreeSet;
