@@ -8,10 +8,10 @@ use cluster::appliers::{Applier, sources};
 use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
 
-use super::PlanPair;
 use super::applied_objects::{AppliedObjects, name_of};
 use super::outside::{WORDS, may_patch};
 use super::scope::without_start;
+use super::PlanPair;
 
 /// Charts of the controller and of its custom resource definitions, whose versions and values a plan compares by themselves.
 const OWN_CHARTS: [&str; 2] = ["karpenter", "karpenter-crd"];
@@ -176,7 +176,7 @@ fn plain(path: &str) -> String {
 }
 
 /// Whether an object applies what is outside of the input, and its name says that this is of Karpenter.
-fn named_sources(applier: &Applier<'_>) -> bool {
+pub(super) fn named_sources(applier: &Applier<'_>) -> bool {
     let root = applier.root;
     let spec = root.get("spec");
     let text = |keys: &[&str]| spec.and_then(|spec| spec.str_at(keys));
