@@ -6,6 +6,7 @@ use cluster::appliers::Appliers;
 use cluster::built_objects::BuiltObjects;
 use cluster::folders::parent;
 
+use super::definitions;
 use super::scope::{is_planned, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -80,7 +81,7 @@ fn overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> Overlay
 fn raw_overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> OverlaysOfFiles<'d> {
     let mut found: OverlaysOfFiles<'d> = BTreeMap::new();
     for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
-        if is_planned(object) {
+        if is_planned(object) || definitions::is_definition(object) {
             found.entry(object.root().source().name()).or_default().extend(overlays);
         }
     }

@@ -63,6 +63,11 @@ impl GainedSources {
         };
         self.0.iter().find(is_possible).map(|source| source.reason.as_str())
     }
+
+    /// The reason why a removed object of any file may come from elsewhere.
+    pub(super) fn any(&self) -> Option<&str> {
+        self.0.first().map(|source| source.reason.as_str())
+    }
 }
 
 /// Whether a text says that it is of Karpenter's NodePools or EC2NodeClasses.

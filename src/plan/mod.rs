@@ -259,7 +259,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     }
     let further: Vec<ControllerChange> = controller::before_v1(pair)
         .into_iter()
-        .chain(definitions::removed(pair))
+        .chain(definitions::removed(pair, &built.dropped, &gained))
         .collect();
     for (scope, own) in found.iter().zip(&own) {
         let own_pools = plan.answer.node_pools.len();

@@ -1,7 +1,7 @@
 //! `karpwarden plan` about objects that may come from a source outside of the input, or that another object of Flux or Argo CD applies.
 
 use crate::plan::CLASS;
-use crate::plan_appliers::{Change, flux, pool, verdict};
+use crate::plan_appliers::{Change, NONE, flux, pool, verdict};
 
 const REMOVES: &str = "removes the nodes of 1 NodePool (extra)";
 
@@ -12,6 +12,8 @@ fn may_stay(reason: &str) -> String {
 fn not_in_input(file: &str, source: &str) -> String {
     may_stay(&format!("{file} now uses `{source}`, which is not in the input"))
 }
+
+const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: nodepools.karpenter.sh}\n";
 
 #[test]
 fn an_object_that_a_source_outside_of_the_input_replaces_may_stay() {
@@ -113,6 +115,58 @@ fn an_object_that_a_chart_or_a_release_replaces_may_stay() {
         verdict(&[("b/one.yaml", &one)], &change),
         may_stay("Kustomization/nodes now applies what is not in the input")
     );
+}
+
+#[test]
+fn a_definition_that_no_kustomization_lists_or_that_comes_from_elsewhere_is_told_apart() {
+    let one = pool("one");
+    let files = [("class.yaml", CLASS), ("one.yaml", one.as_str())];
+    let list = |more: &str| format!("resources: [class.yaml, one.yaml{more}]\n");
+    let of = |file_is_kept: bool, old: &str, new: &str, further: &[Change<'_>]| {
+        let file = ("crd.yaml", DEFINITION, if file_is_kept { DEFINITION } else { "" });
+        let (old, new) = (list(old), list(new));
+        verdict(&files, &[&[("kustomization.yaml", &*old, &*new), file][..], further].concat())
+    };
+    let removes = "removes the nodes of 1 NodePool (one): nodepools.karpenter.sh is removed";
+    let may = "may replace nodes of 1 NodePool (one): nodepools.karpenter.sh is removed";
+    let release = "https://raw.githubusercontent.com/aws/karpenter-provider-aws/v1.14.1/pkg/apis/crds/karpenter.sh_nodepools.yaml";
+    let remote = format!(", '{release}'");
+    for file_is_kept in [true, false] {
+        assert_eq!(of(file_is_kept, ", crd.yaml", "", &[]), removes);
+        assert_eq!(of(file_is_kept, ", crd.yaml", ", 'https://example.com/a.yaml'", &[]), may);
+        assert!(of(file_is_kept, ", crd.yaml", &remote, &[]).starts_with("no node is replaced"));
+    }
+    assert!(of(true, ", crd.yaml", ", crd.yaml", &[]).starts_with("no node is replaced"));
+    let chart = "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies:\n- {name: karpenter-crd, version: 1.14.1, repository: 'oci://public.ecr.aws/karpenter'}\n";
+    assert!(of(false, ", crd.yaml", "", &[("c/Chart.yaml", "", chart)]).starts_with("no node is replaced"));
+    assert!(verdict(&files, &[("kustomization.yaml", &list(&remote), &list(""))]).starts_with(removes));
+}
+
+#[test]
+fn a_removed_release_of_the_definitions_in_terraform_removes_the_nodes() {
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("one.yaml", one.as_str())];
+    let release = |more: &str| {
+        format!(
+            "resource \"helm_release\" \"crd\" {{\n  name = \"karpenter-crd\"\n  chart = \"karpenter-crd\"\n  repository = \"oci://public.ecr.aws/karpenter\"\n{more}}}\n"
+        )
+    };
+    let of = |old: &str, new: &str| verdict(&files, &[("main.tf", old, new)]);
+    let removes = "removes the nodes of 1 NodePool (one): chart karpenter-crd is removed";
+    let may = "may replace nodes of 1 NodePool (one): chart karpenter-crd is removed";
+    for more in ["  version = \"1.14.0\"\n", ""] {
+        assert_eq!(of(&release(more), "# a\n"), removes, "{more}");
+        assert_eq!(of(&release(more), &release(more).replace("crd\" {", "crds\" {")), NONE, "{more}");
+    }
+    let kept = release(
+        "  values = [yamlencode({additionalAnnotations = {\"helm.sh/resource-policy\" = \"keep\"}})]\n",
+    );
+    assert_eq!(of(&kept, "# a\n"), may);
+    let flux = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: crds}\nspec: {interval: 1h, chart: {spec: {chart: karpenter-crd}}}\n";
+    let kept =
+        flux.replace("}}}\n", "}}, values: {additionalAnnotations: {helm.sh/resource-policy: keep}}}\n");
+    assert_eq!(verdict(&files, &[("a.yaml", flux, "")]), removes);
+    assert_eq!(verdict(&files, &[("a.yaml", &kept, "")]), may);
 }
 
 #[test]
