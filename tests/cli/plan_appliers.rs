@@ -175,6 +175,22 @@ fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apa
 }
 
 #[test]
+fn an_application_set_generates_otherwise_from_other_files() {
+    let set = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: nodes}\nspec:\n  generators:\n  \
+         - git: {files: [{path: clusters/*/config.json}]}\n  template:\n    spec: {source: {path: 'clusters/{{cluster}}', repoURL: 'https://example.com/a'}}\n";
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("clusters/dev/pool.yaml", one.as_str()), ("set.yaml", set)];
+    let of = |file, old, new| verdict(&files, &[(file, old, new)]);
+    let may = "may replace nodes: ApplicationSet/nodes has another `git.files`, which changes what it applies of Karpenter";
+    let (dev, other) = ("{\"cluster\": \"dev\"}", "{\"cluster\": \"other\"}");
+    assert_eq!(of("clusters/dev/config.json", dev, ""), may);
+    assert_eq!(of("clusters/dev/config.json", dev, other), may);
+    assert_eq!(of("clusters/new/config.json", "", other), NONE);
+    assert_eq!(of("apps/dev/config.json", dev, ""), NONE);
+    assert_eq!(of("clusters/dev/map.json", dev, ""), NONE);
+}
+
+#[test]
 fn a_removed_definition_removes_the_nodes_of_all_nodepools() {
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: nodepools.karpenter.sh}\n";
     const RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: crds}\n\

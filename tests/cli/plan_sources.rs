@@ -208,3 +208,29 @@ fn a_removed_nodepool_may_stay_with_helm_or_with_an_application_set_that_preserv
     assert!(answer.starts_with("may replace nodes of 1 NodePool (extra): "), "{answer}");
 }
 
+#[test]
+fn an_element_of_an_application_set_takes_along_only_what_it_applies() {
+    let set = |path: &str, elements: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: nodes}}\nspec:\n  generators:\n  - list: {{elements: [{elements}]}}\n  \
+             template:\n    spec: {{syncPolicy: {{automated: {{prune: true}}}}, source: {{path: '{path}', repoURL: 'https://example.com/a'}}}}\n"
+        )
+    };
+    let (a, b) = (format!("{}---\n{CLASS}", pool("a")), pool("b"));
+    let files =
+        [("charts/a/pool.yaml", a.as_str()), ("charts/b/pool.yaml", &b), ("charts/x/map.yaml", "a: b\n")];
+    let of = |path: &str| {
+        let (both, one) = (set(path, "{name: a}, {name: b}"), set(path, "{name: a}"));
+        verdict(&files, &[("set.yaml", &both, &one)])
+    };
+    let may = "may replace nodes: ApplicationSet/nodes has another `generators`, which changes what it applies of Karpenter";
+    assert_eq!(of("charts/{{name}}"), may);
+    assert_eq!(of("monitoring"), NONE);
+    assert_eq!(of("charts/x"), NONE);
+    // A NodePool of another element.
+    let both = set("charts/{{name}}", "{name: a}, {name: b}");
+    let files = [("charts/a/pool.yaml", a.as_str()), ("set.yaml", &both)];
+    let answer = verdict(&files, &[("charts/b/pool.yaml", &b, "")]);
+    assert!(answer.starts_with("removes the nodes of"), "{answer}");
+}
+

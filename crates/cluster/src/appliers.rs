@@ -7,7 +7,7 @@ use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
 use crate::folders::{folders_of, name, parent};
-use crate::substitution::folder_of;
+use crate::substitution::{folder_of, texts_of_elements};
 
 /// An object of Flux or Argo CD that applies manifests.
 #[derive(Clone, Debug)]
@@ -132,6 +132,10 @@ fn generated_folders<'d>(
         return source_folder(source, folders).into_iter().collect();
     }
     let is_deep = source.at_path(&["directory", "recurse"]).and_then(Node::as_bool) == Some(true);
+    if let Some(paths) = texts_of_elements(root, path) {
+        let found = paths.iter().filter_map(|path| folder_of(path, folders));
+        return found.map(|folder| AppliedFolder { folder, is_deep }).collect();
+    }
     let patterns: Vec<&str> = if path.starts_with("{{") && path.ends_with("}}") {
         let generators = items_of(root.at_path(&["spec", "generators"]));
         let all = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));

@@ -6,6 +6,7 @@
 mod argo;
 mod flux;
 
+pub(crate) use argo::texts_of_elements;
 pub(crate) use flux::folder_of;
 
 use kustomize::{BuildOutcome, Builds, BuiltObject, Origin, Overlay};
