@@ -16,6 +16,7 @@
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
@@ -45,6 +46,7 @@ mod evidence;
 mod feeds;
 mod finding;
 mod folders;
+mod handed_over;
 mod homes;
 mod kubernetes;
 mod networks;
@@ -277,6 +279,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.changes.extend(unread);
     plan.answer.changes.extend(outside::changes(pair));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
+    plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(of_terraform);
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);

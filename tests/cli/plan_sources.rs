@@ -1,7 +1,7 @@
 //! `karpwarden plan` about objects that may come from a source outside of the input, or that another object of Flux or Argo CD applies.
 
 use crate::plan::CLASS;
-use crate::plan_appliers::{Change, NONE, flux, pool, verdict};
+use crate::plan_appliers::{Change, NONE, argo, flux, plan, pool, verdict};
 
 const REMOVES: &str = "removes the nodes of 1 NodePool (extra)";
 
@@ -234,3 +234,35 @@ fn an_element_of_an_application_set_takes_along_only_what_it_applies() {
     assert!(answer.starts_with("removes the nodes of"), "{answer}");
 }
 
+#[test]
+fn a_folder_that_gets_its_own_kustomization_of_flux_may_lose_its_nodes() {
+    let (one, extra) = (pool("one"), pool("extra"));
+    let files = [
+        ("infra/nodes/class.yaml", CLASS),
+        ("infra/nodes/extra.yaml", extra.as_str()),
+        ("infra/nodes/kustomization.yaml", "resources: [class.yaml, extra.yaml]"),
+        ("infra/one.yaml", one.as_str()),
+    ];
+    let own = flux("infra/nodes");
+    let parent = flux("infra").replace("name: nodes,", "name: infra,");
+    let change = [
+        ("infra/kustomization.yaml", "resources: [one.yaml, nodes]", "resources: [one.yaml]"),
+        ("clusters/nodes.yaml", "", &*own),
+    ];
+    assert_eq!(verdict(&files, &change), NONE);
+    let with = |parent: &str| {
+        let files = [&files[..], &[("clusters/infra.yaml", parent)]].concat();
+        plan(&files, &change)
+    };
+    let answer = with(&parent);
+    let may = "may replace nodes: Kustomization/nodes takes over NodePool extra from Kustomization/infra, which removes it with the nodes if it comes first";
+    assert_eq!(answer["verdict"], may);
+    assert_eq!(
+        (&answer["changes"][0]["file"], &answer["changes"][0]["line"]),
+        (&"new/clusters/nodes.yaml".into(), &3.into())
+    );
+    assert_eq!(with(&parent.replace("prune: true", "prune: false"))["verdict"], NONE);
+    // Of a folder that nothing applies any more, the NodePools go.
+    let change = [change[0], ("apps/other.yaml", "", &*argo("elsewhere"))];
+    assert!(verdict(&files, &change).starts_with("removes the nodes of 1 NodePool (extra"));
+}
