@@ -39,6 +39,7 @@ mod plan_appliers;
 mod plan_around;
 mod plan_base;
 #[cfg(unix)]
+mod plan_charts;
 mod plan_clusters;
 mod plan_collected;
 mod plan_inputs;

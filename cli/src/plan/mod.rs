@@ -2,6 +2,7 @@
 
 mod assumed;
 mod beside;
+mod charts;
 mod committed;
 mod flags;
 mod git;

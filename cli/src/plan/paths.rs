@@ -12,6 +12,7 @@ use cluster::references;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
 
+use super::charts::{self, ChartFolders};
 use super::git::Commit;
 use super::links::TreeFile;
 use crate::error::CommandError;
@@ -125,6 +126,23 @@ impl<'c> CommitPaths<'c> {
             File { kind: kind.unwrap_or(file.kind), ..file }
         });
         Ok(read.collect())
+    }
+
+    /// The texts that the charts among some files of the commit may read.
+    pub(super) fn texts_of_charts(&self, files: &[File]) -> Result<Vec<File>, CommandError> {
+        let known: BTreeSet<&str> = files.iter().map(|file| file.source.name()).collect();
+        let folders = ChartFolders::of(known.iter().copied());
+        let is_read = |path: &Path| {
+            let name = self.name(path);
+            self.is_walked(path)
+                && !is_manifest(path)
+                && folders.may_read(&name)
+                && !known.contains(name.as_str())
+        };
+        let wanted = self.files.iter().filter(|(path, _)| is_read(path));
+        let wanted = wanted.map(|(path, file)| (path.clone(), file.hash.clone())).collect();
+        let read = self.commit.contents(wanted)?.into_iter();
+        Ok(read.filter_map(|text| charts::text(self.base.name(&text.path), text.bytes)).collect())
     }
 
     /// Drops the names that no kustomization uses from both sides.
