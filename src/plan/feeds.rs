@@ -55,6 +55,8 @@ struct ChangedFile<'p> {
     /// The text of the objects that install charts.
     releases: String,
     role: ChartRole,
+    /// The names of the `ConfigMaps` and Secrets.
+    maps: BTreeSet<&'p str>,
 }
 
 /// Role of a changed file for a chart.
@@ -138,7 +140,10 @@ impl<'p> Feeds<'p> {
                 let all = trees.iter().flatten().flat_map(|tree| Object::all(tree));
                 let releases = all.filter(|object| RELEASES.contains(&object.kind()));
                 let releases = releases.map(|object| object.root().to_json().to_string()).collect();
-                feeds.files.push(ChangedFile { name, keys, releases, role });
+                let maps = trees.iter().flatten().flat_map(|tree| Object::all(tree));
+                let maps = maps.filter(|object| ["ConfigMap", "Secret"].contains(&object.kind()));
+                let maps = maps.map(Object::name).collect();
+                feeds.files.push(ChangedFile { name, keys, releases, role, maps });
             }
         }
         let [old, new] = variables;
@@ -176,6 +181,33 @@ impl<'p> Feeds<'p> {
         let chart = chart_of(without_start(file, self.new_folder)).filter(|_| text.contains("{{"))?;
         let comments = text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("{{"));
         self.of_template(chart, &comments.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The changed file that a text names, from a folder or from the root of the repository, also with the name of a source of Argo CD before
+    /// it, as in `$values/prod/nodes.yaml`.
+    pub(super) fn of_file(&self, folder: &str, text: &str) -> Option<&'p str> {
+        let text =
+            text.strip_prefix('$').map_or(text, |rest| rest.split_once('/').map_or(rest, |(_, rest)| rest));
+        let text = text.trim_start_matches("${path.module}/").trim_start_matches("./");
+        let own = if folder.is_empty() { text.to_owned() } else { format!("{folder}/{text}") };
+        let end = format!("/{}", text.trim_start_matches("../"));
+        let is_named = |file: &&ChangedFile<'p>| {
+            file.name == own || file.name == text || (text.contains('/') && file.name.ends_with(&end))
+        };
+        self.files.iter().filter(|_| !text.is_empty()).find(is_named).map(|file| file.name)
+    }
+
+    /// The changed file with one of some `ConfigMaps` or Secrets.
+    pub(super) fn of_maps(&self, names: &BTreeSet<&str>) -> Option<&'p str> {
+        self.files.iter().find(|file| !file.maps.is_disjoint(names)).map(|file| file.name)
+    }
+
+    /// The changed file of values in the folder of a chart.
+    pub(super) fn of_chart_values(&self, folder: &str) -> Option<&'p str> {
+        let is_in = |file: &&ChangedFile<'p>| {
+            file.role == ChartRole::Values && folders_of(file.name).any(|around| around == folder)
+        };
+        self.files.iter().find(is_in).map(|file| file.name)
     }
 
     /// The variable in a text that has another value, and the file that has it.

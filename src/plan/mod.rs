@@ -15,6 +15,7 @@
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
+//! | `outside_charts` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
@@ -52,6 +53,7 @@ mod kubernetes;
 mod networks;
 mod older;
 mod outside;
+mod outside_charts;
 mod pods;
 mod pool;
 mod recreated;
@@ -250,7 +252,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let applied = (AppliedObjects::of(pair.old, &built.old), AppliedObjects::of(pair.new, &built.new));
     let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
     let unread = unread::changes(pair, &feeds);
-    let of_terraform = feeds.terraform.changes(pair.name);
+    let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_file(folder, text));
     let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
     retained::weaken(&mut changes, (&applied.0, &applied.1), &gained);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
@@ -278,6 +280,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     plan.answer.changes.extend(unread);
     plan.answer.changes.extend(outside::changes(pair));
+    plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(of_terraform);

@@ -1,4 +1,4 @@
-//! Changed parts of Terraform configurations that feed values which only Terraform knows, and modules outside of the input.
+//! Changed parts of Terraform configurations that feed values which only Terraform knows, and modules and charts outside of the input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,7 @@ use objects::terraform_module::is_for_karpenter;
 use values::placeholder::Placeholder;
 
 use super::PlanPair;
+use super::appliers::is_own_chart;
 use super::blocks::{Part, parts, references, variables};
 use super::scope::without_start;
 
@@ -50,7 +51,7 @@ impl FedPart<'_> {
     }
 }
 
-/// The parts of the configurations of both sides, by address. Empty if no configuration changes.
+/// The parts of the configurations of both sides, by address. Empty if no configuration changes or names Karpenter.
 #[derive(Debug, Default)]
 pub(super) struct TerraformFeeds<'p> {
     parts: BTreeMap<String, Vec<FedPart<'p>>>,
@@ -71,7 +72,9 @@ impl<'p> TerraformFeeds<'p> {
         let written = |files: &BTreeMap<&'p str, (&'p str, &'p str)>| -> Vec<(&'p str, &'p str)> {
             files.iter().map(|(file, (_, text))| (*file, *text)).collect()
         };
-        if written(olds) == written(news) {
+        // Without a change, only releases of charts count that read other files.
+        let is_about = |text: &str| WORDS.iter().any(|word| plain(text).contains(word));
+        if written(olds) == written(news) && !news.values().any(|(_, text)| is_about(text)) {
             return feeds;
         }
         // Of a part that both sides have, the place on the new side is shown.
@@ -151,13 +154,23 @@ impl<'p> TerraformFeeds<'p> {
         self.of_expression(part.text(), part.file).map(|(_, file)| file)
     }
 
-    /// One change for each changed call of a module outside of the input that makes NodePools or EC2NodeClasses.
-    pub(super) fn changes(&self, cluster: &str) -> Vec<PlannedChange> {
-        let calls = self.parts.iter().filter(|(address, _)| address.starts_with("module."));
-        let own = calls.flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
+    /// One change for each changed call of a module or release of a chart outside of the input that makes NodePools or EC2NodeClasses.
+    /// `changed_file` finds the changed file that a text in a folder names.
+    pub(super) fn changes(
+        &self,
+        cluster: &str,
+        changed_file: impl Fn(&str, &str) -> Option<&'p str>,
+    ) -> Vec<PlannedChange> {
+        let own = self.parts.iter().flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
         own.filter_map(|(address, part)| {
-            let source = source_of(part.text()).filter(|source| makes_nodes(source))?;
-            let feed = self.feed_of(part)?;
+            let argument = match address.split('.').next() {
+                Some("module") => "source",
+                Some("helm_release") => "chart",
+                _ => return None,
+            };
+            let source = text_of(part.text(), argument).filter(|source| makes_nodes(source))?;
+            let read = || part.text().split('"').find_map(|text| changed_file(part.folder(), text));
+            let feed = self.feed_of(part).or_else(read)?;
             let change = match &part.texts {
                 [None, _] => ObjectChangeKind::Added,
                 [_, None] => ObjectChangeKind::Removed,
@@ -193,15 +206,23 @@ fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
     if own.is_empty() { all.iter().collect() } else { own }
 }
 
-/// The source of a call of a module.
-fn source_of(call: &str) -> Option<&str> {
-    let source = call.lines().find_map(|line| line.strip_prefix("source")?.trim_start().strip_prefix('='))?;
-    source.trim().strip_prefix('"')?.split('"').next()
+/// The text of an argument of a block.
+fn text_of<'b>(block: &'b str, argument: &str) -> Option<&'b str> {
+    let text = block.lines().find_map(|line| line.strip_prefix(argument)?.trim_start().strip_prefix('='))?;
+    text.trim().strip_prefix('"')?.split('"').next()
+}
+
+/// A text in small letters without what joins words.
+fn plain(text: &str) -> String {
+    text.to_ascii_lowercase().replace(['-', '_'], "")
 }
 
 /// Whether a source is outside of the input, and its name says that the module makes NodePools or EC2NodeClasses.
 fn makes_nodes(source: &str) -> bool {
-    let name = source.to_ascii_lowercase().replace(['-', '_'], "");
+    let name = plain(source);
     let is_local = source.starts_with("./") || source.starts_with("../");
-    !is_local && !is_for_karpenter(source) && WORDS.iter().any(|word| name.contains(word))
+    !is_local
+        && !is_for_karpenter(source)
+        && !is_own_chart(source)
+        && WORDS.iter().any(|word| name.contains(word))
 }

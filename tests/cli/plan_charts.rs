@@ -89,3 +89,57 @@ fn a_loop_over_values_has_the_documents_behind_a_separator() {
     assert!(of("pools: {a: {}}\n", "pools: {b: {}}\n").starts_with(&may));
     assert_eq!(of("map: a\n", "map: b\n"), NONE);
 }
+
+#[test]
+fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_that_it_makes_node_pools() {
+    let release = |chart: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec: {{interval: 1h, chart: {{spec: {{chart: {chart}}}}}, valuesFrom: [{{kind: ConfigMap, name: v}}]}}\n"
+        )
+    };
+    let application = |chart: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  sources:\n  - {{repoURL: 'https://example.com', chart: {chart}, helm: {{valueFiles: [$values/envs/v.yaml]}}}}\n  - {{repoURL: 'https://example.com/a', ref: values}}\n"
+        )
+    };
+    let dependency = |chart: &str| {
+        format!(
+            "name: a\nversion: 1.0.0\ndependencies:\n- {{name: {chart}, version: 1.0.0, repository: 'https://example.com'}}\n"
+        )
+    };
+    let rendered = |chart: &str| {
+        format!(
+            "helmCharts:\n- {{name: {chart}, version: 1.0.0, repo: 'https://example.com', valuesFile: v.yaml}}\n"
+        )
+    };
+    let terraform = |chart: &str| {
+        format!(
+            "resource \"helm_release\" \"a\" {{\n  chart = \"{chart}\"\n  repository = \"https://example.com\"\n  version = \"1.0.0\"\n  values = [file(\"${{path.module}}/v.yaml\")]\n}}\n"
+        )
+    };
+    let map = |team: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: v}}\ndata: {{values.yaml: 'team: {team}'}}\n"
+        )
+    };
+    let plain = |team: &str| format!("team: {team}\n");
+    type Text<'t> = &'t dyn Fn(&str) -> String;
+    let cases: [(&str, Text<'_>, &str, Text<'_>); 5] = [
+        ("apps/a.yaml", &release, "apps/v.yaml", &map),
+        ("apps/a.yaml", &application, "envs/v.yaml", &plain),
+        ("a/Chart.yaml", &dependency, "a/values.yaml", &plain),
+        ("a/kustomization.yaml", &rendered, "a/v.yaml", &plain),
+        ("a/main.tf", &terraform, "a/v.yaml", &plain),
+    ];
+    for (file, text, values, value) in cases {
+        let of = |chart: &str| verdict(&[(file, &text(chart))], &[(values, &value("a"), &value("b"))]);
+        let answer = of("node-pools");
+        assert!(answer.starts_with(&format!("may replace nodes: {values} ")), "{file}: {answer}");
+        for other in ["grafana", "karpenter"] {
+            assert_eq!(of(other), NONE, "{file} {other}");
+        }
+        let newer =
+            verdict(&[], &[(file, &text("node-pools"), &text("node-pools").replace("1.0.0", "2.0.0"))]);
+        assert_eq!(newer.starts_with("may replace nodes: "), text("x").contains("1.0.0"), "{file}: {newer}");
+    }
+}
