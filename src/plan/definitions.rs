@@ -36,7 +36,7 @@ const NAMES: [(&str, &str, Effect); 3] = [
 /// The end of the annotation with which Helm keeps an object, `helm.sh/resource-policy`. The chart has it only if its value
 /// `additionalAnnotations` has it.
 ///
-/// Source: charts/karpenter-crd/values.yaml and templates/karpenter.sh_nodepools.yaml of aws/karpenter-provider-aws at v1.14.1.
+/// Source: charts/karpenter-crd/values.yaml and `templates/karpenter.sh_nodepools.yaml` of aws/karpenter-provider-aws at v1.14.1.
 const POLICY_OF_HELM: &str = "sh/resource-policy";
 
 const MESSAGE: &str = "with a definition, the API server deletes all objects of its kind: Karpenter removes the nodes without a replacement";

@@ -81,10 +81,7 @@ fn reason(file: &str, source: &str) -> String {
 }
 
 /// The files of a side by their names without the start of the side.
-fn by_name<'p>(
-    side: PlanSide<'p>,
-    is_wanted: impl Fn(&File) -> bool,
-) -> impl Iterator<Item = (&'p str, &'p File)> {
+fn by_name(side: PlanSide<'_>, is_wanted: impl Fn(&File) -> bool) -> impl Iterator<Item = (&str, &File)> {
     let files = side.cluster.files.iter().filter(move |file| is_wanted(file));
     files.map(move |file| (without_start(file.source.name(), side.folder), file))
 }
@@ -106,7 +103,7 @@ fn bases(pair: PlanPair<'_>) -> Vec<GainedSource> {
             // Another version of a base may have other objects if the base is of Karpenter.
             let is_known =
                 |one: &&str| *one == source || (address(one) == address(source) && !is_about(source));
-            if known.iter().any(|one| is_known(one)) {
+            if known.iter().any(is_known) {
                 continue;
             }
             let around = around.get_or_insert_with(|| KustomizationsAround::of(pair.new));

@@ -378,7 +378,7 @@ fn changed_keys<'p>(olds: &[&'p Tree], news: &[&'p Tree]) -> BTreeSet<&'p str> {
 
 /// Whether a file of a chart has named templates for other templates.
 ///
-/// Source: "Partials and _ files" in docs/chart_template_guide/named_templates.md of helm/helm-www.
+/// Source: "Partials and _ files" in `docs/chart_template_guide/named_templates.md` of helm/helm-www.
 fn is_partial(name: &str, text: &str) -> bool {
     name.rsplit('/').next().is_some_and(|base| base.starts_with('_')) || text.contains("define \"")
 }

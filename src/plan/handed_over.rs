@@ -1,7 +1,7 @@
 //! NodePools that go from one object of Flux or Argo CD to another, such as a folder that gets its own Kustomization: if the first deletes
 //! them before the second applies them, their nodes go.
 //!
-//! Source: `prune` in internal/controller/kustomization_controller.go of fluxcd/kustomize-controller deletes what its Kustomization no longer
+//! Source: `prune` in `internal/controller/kustomization_controller.go` of fluxcd/kustomize-controller deletes what its Kustomization no longer
 //! has if the labels of the object still name the Kustomization; docs/user-guide/resource_tracking.md of argoproj/argo-cd.
 
 use std::collections::BTreeMap;

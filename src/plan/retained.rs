@@ -14,7 +14,7 @@ use super::scope::PlanScope;
 
 /// Labels or annotations of an object that Flux does not delete, if the value is `disabled`.
 ///
-/// Source: "Prune" in docs/spec/v1/kustomizations.md and `prune` in internal/controller/kustomization_controller.go of
+/// Source: "Prune" in docs/spec/v1/kustomizations.md and `prune` in `internal/controller/kustomization_controller.go` of
 /// fluxcd/kustomize-controller.
 const MARKS_OF_FLUX: [&str; 2] =
     ["kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"];
@@ -26,8 +26,8 @@ const OPTIONS_OF_ARGO: &str = "argocd.argoproj.io/sync-options";
 
 /// Annotation of an object that Helm does not delete with its release or chart, nor Argo CD with its Application, if the value is `keep`.
 ///
-/// Sources: "Tell Helm Not To Uninstall a Resource" in docs/howto/charts_tips_and_tricks.md of helm/helm-www, and `filterManifestsToKeep` in
-/// pkg/action/resource_policy.go of helm/helm; "Helm Hooks" in docs/user-guide/helm.md of argoproj/argo-cd.
+/// Sources: "Tell Helm Not To Uninstall a Resource" in `docs/howto/charts_tips_and_tricks.md` of helm/helm-www, and `filterManifestsToKeep` in
+/// `pkg/action/resource_policy.go` of helm/helm; "Helm Hooks" in docs/user-guide/helm.md of argoproj/argo-cd.
 const POLICY_OF_HELM: &str = "helm.sh/resource-policy";
 
 /// Finalizer without which Argo CD leaves the objects of a deleted Application.
