@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::input_object::InputObject;
+use drift::ObjectChangeKind;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use manifest::limits::Limits;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use values::timestamp::Timestamp;
 
 use super::PlanError;
+use super::retained;
 use super::scope::{PLANNED, PlanScope, place_key};
 
 /// Kinds that show what runs. Files do not replace them.
@@ -93,29 +95,64 @@ fn is_budget_with_namespace(object: Object<'_>) -> bool {
     PodDisruptionBudget::of(object).is_some() && !object.namespace().is_empty()
 }
 
-/// The cluster before, and after the files are applied.
+/// An object of a cluster that the files may remove or change, or not, with the reason.
+pub(super) struct OpenObject<'d> {
+    pub(super) object: Object<'d>,
+    pub(super) change: ObjectChangeKind,
+    pub(super) reason: String,
+}
+
+/// The cluster before, and after the files are applied, with the objects for which the input does not say whether they change. `unused` are
+/// the names of files that no kustomization beside them uses, and `differs` says whether two objects mean something else.
 pub(super) fn scope<'d>(
     cluster: Vec<Object<'d>>,
     files: &[InputObject<'d>],
+    (unused, differs): (&BTreeSet<&str>, impl Fn(Object<'d>, Object<'d>) -> bool),
     is_complete: bool,
-) -> PlanScope<'d> {
+) -> (PlanScope<'d>, Vec<OpenObject<'d>>) {
+    let file_of = |object: Object<'d>| object.root().source().name();
+    let known: BTreeSet<ObjectName<'_>> = cluster.iter().map(|object| name_of(*object)).collect();
+    let is_unused = |input: &&InputObject<'d>| {
+        let object = input.object;
+        is_applied(object) && unused.contains(file_of(object)) && known.contains(&name_of(object))
+    };
+    let (beside, files): (Vec<&InputObject<'d>>, Vec<&InputObject<'d>>) = files.iter().partition(is_unused);
+    let beside: BTreeMap<ObjectName<'d>, Object<'d>> =
+        beside.into_iter().map(|input| (name_of(input.object), input.object)).collect();
+    let files: Vec<InputObject<'d>> = files.into_iter().copied().collect();
+    let open_reason = |object: Object<'d>| {
+        let of_beside =
+            || Some(format!("no kustomization lists {}", file_of(*beside.get(&name_of(object))?)));
+        if is_complete {
+            return Some((ObjectChangeKind::Removed, retained::of_object(object).or_else(of_beside)?));
+        }
+        let is_changed = differs(object, *beside.get(&name_of(object))?);
+        of_beside().filter(|_| is_changed).map(|reason| (ObjectChangeKind::Changed, reason))
+    };
     let mut seen = BTreeSet::new();
     let cluster: Vec<Object<'d>> =
         cluster.into_iter().filter(|object| !is_applied(*object) || seen.insert(name_of(*object))).collect();
-    let Wanted { deleted, by_name: mut wanted, further } = Wanted::of(files, &cluster);
-    let mut new = Vec::new();
+    let Wanted { deleted, by_name: mut wanted, further } = Wanted::of(&files, &cluster);
+    let (mut new, mut open) = (Vec::new(), Vec::new());
     for object in &cluster {
         match wanted.remove(&name_of(*object)) {
             Some(file) => new.push(file),
             None if deleted.contains(&name_of(*object)) => {}
-            None if is_complete && is_applied(*object) => {}
+            None if is_applied(*object) => {
+                let reason = open_reason(*object);
+                if reason.is_some() || !is_complete {
+                    new.push(*object);
+                }
+                let object = *object;
+                open.extend(reason.map(|(change, reason)| OpenObject { object, change, reason }));
+            }
             None => new.push(*object),
         }
     }
     new.extend(wanted.into_values());
     new.extend(further);
     let unresolved = files.iter().filter_map(|input| Some((place_key(input.object), input.unresolved?)));
-    PlanScope {
+    let scope = PlanScope {
         name: String::new(),
         old: cluster,
         new,
@@ -123,7 +160,8 @@ pub(super) fn scope<'d>(
         is_whole: true,
         doubtful: None,
         was: None,
-    }
+    };
+    (scope, open)
 }
 
 /// The changed objects with the metadata and the status that they have in the cluster, and the NodeClaims of removed NodePools as they

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::{Applier, Appliers};
 use cluster::built_objects::BuiltObjects;
-use cluster::folders::folders_of;
+use cluster::folders::{folders_of, parent};
 use manifest::{Document, File};
 use objects::object::Object;
 
 use super::PlanSide;
-use super::scope::{is_planned, without_start};
+use super::dropped::relative;
+use super::scope::{is_planned, with_start, without_start};
 
 /// The objects that can change nodes on one side, and what applies them.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) struct AppliedObjects<'p> {
     by_name: BTreeMap<ApplierName<'p>, Vec<usize>>,
     /// The folder of the side.
     folder: &'p str,
+    /// The names of the files.
+    files: Vec<&'p str>,
     /// The objects, each with the overlays that build it.
     objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
     /// Indexes of the objects in a folder and below it.
@@ -50,7 +53,8 @@ impl<'p> AppliedObjects<'p> {
                 below.entry(folder).or_default().push(index);
             }
         }
-        Self { appliers, by_name, folder: side.folder, objects, below, appliers_of }
+        let files = files.iter().map(|file| file.source.name()).collect();
+        Self { appliers, by_name, folder: side.folder, files, objects, below, appliers_of }
     }
 
     /// What an object of Flux or Argo CD of the other side is here: the one with its name in the same file, or the only one with its name.
@@ -85,8 +89,8 @@ impl<'p> AppliedObjects<'p> {
         near.filter(is_reached).map(|(object, _)| *object)
     }
 
-    /// The objects of Flux and Argo CD that apply an object.
-    pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
+    /// The overlays that build an object.
+    pub(super) fn overlays_of(&self, object: Object<'_>) -> BTreeSet<&'p str> {
         let file = object.root().source().name();
         let folder = folders_of(file).next().unwrap_or_default();
         let beside =
@@ -94,7 +98,30 @@ impl<'p> AppliedObjects<'p> {
         let mut own = beside.filter(|(one, _)| {
             one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
         });
-        let overlays = own.next().map_or_else(BTreeSet::new, |(_, overlays)| overlays.clone());
+        own.map(|(_, overlays)| overlays.clone()).unwrap_or_default()
+    }
+
+    /// The same overlays, without the start of the side and the names of what gives them variables.
+    pub(super) fn plain_overlays_of(&self, object: Object<'_>) -> BTreeSet<&'p str> {
+        let plain = |overlay: &'p str| overlay.split(" (").next().unwrap_or_default();
+        self.overlays_of(object).into_iter().map(|overlay| relative(plain(overlay), self.folder)).collect()
+    }
+
+    /// The name of the file of an object, without the start of the side.
+    pub(super) fn file_of_object<'d>(&self, object: Object<'d>) -> &'d str {
+        without_start(object.root().source().name(), self.folder)
+    }
+
+    /// Whether a file of the side is in the folder of a file, or below it.
+    pub(super) fn has_files_beside(&self, file: &str) -> bool {
+        let folder = with_start(parent(file).unwrap_or_default(), self.folder);
+        folder.is_empty() || self.files.iter().any(|own| folders_of(own).any(|around| around == folder))
+    }
+
+    /// The objects of Flux and Argo CD that apply an object.
+    pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
+        let file = object.root().source().name();
+        let overlays = self.overlays_of(object);
         let around = folders_of(file).filter_map(|folder| self.appliers_of.get(folder)).flatten();
         let near: BTreeSet<usize> = around.copied().collect();
         let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));

@@ -8,10 +8,10 @@ use cluster::appliers::{Applier, sources};
 use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
 
-use super::PlanPair;
 use super::applied_objects::{AppliedObjects, name_of};
 use super::outside::{WORDS, may_patch};
 use super::scope::without_start;
+use super::{PlanPair, PlanSide};
 
 /// Charts of the controller and of its custom resource definitions, whose versions and values a plan compares by themselves.
 const OWN_CHARTS: [&str; 2] = ["karpenter", "karpenter-crd"];
@@ -78,7 +78,8 @@ pub(super) fn changes(
         } else {
             olds.difference(&news)
         };
-        found.extend(field.map(|field| change(pair, after, Some(field))));
+        let is_generated = || generates_otherwise(before, pair).then_some("git.files");
+        found.extend(field.or_else(is_generated).map(|field| change(pair, after, Some(field))));
     }
     found
 }
@@ -258,12 +259,47 @@ fn names_of<'d>(source: Node<'d>) -> impl Iterator<Item = &'d str> {
     ["path", "chart"].into_iter().filter_map(move |field| source.str_at(&[field]))
 }
 
+/// Whether a file has changed from which an `ApplicationSet` generates Applications.
+///
+/// Source: "Git Generator: Files" in docs/operator-manual/applicationset/Generators-Git.md of argoproj/argo-cd.
+fn generates_otherwise(applier: &Applier<'_>, pair: PlanPair<'_>) -> bool {
+    let generators = items_of(applier.root.at_path(&["spec", "generators"]));
+    let files = generators.flat_map(|generator| items_of(generator.at_path(&["git", "files"])));
+    let patterns: Vec<&str> = files.filter_map(|file| file.str_at(&["path"])).collect();
+    let texts = |side: PlanSide<'_>| -> BTreeSet<(String, String)> {
+        let files = side.cluster.files.iter().map(|file| {
+            (without_start(file.source.name(), side.folder).to_owned(), file.source.text().to_owned())
+        });
+        files.filter(|(name, _)| patterns.iter().any(|pattern| is_meant(pattern, name))).collect()
+    };
+    // A new file makes another Application.
+    !patterns.is_empty() && !texts(pair.old).is_subset(&texts(pair.new))
+}
+
+/// Whether a pattern from the root of a repository may mean a file: the input may be a part of the repository, or be around it.
+fn is_meant(pattern: &str, file: &str) -> bool {
+    let mut own = file.rsplit('/');
+    let mut parts = pattern.trim_start_matches("./").rsplit('/').take_while(|part| *part != "**");
+    parts.all(|part| {
+        let (start, end) = part.split_once('*').unwrap_or((part, ""));
+        let is_like = |own: &str| {
+            let is_open = part.contains('*');
+            if is_open {
+                own.starts_with(start) && (end.contains('*') || own.ends_with(end))
+            } else {
+                own == part
+            }
+        };
+        own.next().is_none_or(is_like)
+    })
+}
+
 fn plain(path: &str) -> String {
     path.trim_start_matches("./").trim_matches('/').to_owned()
 }
 
 /// Whether an object applies what is outside of the input, and its name says that this is of Karpenter.
-fn named_sources(applier: &Applier<'_>) -> bool {
+pub(super) fn named_sources(applier: &Applier<'_>) -> bool {
     let root = applier.root;
     let spec = root.get("spec");
     let text = |keys: &[&str]| spec.and_then(|spec| spec.str_at(keys));

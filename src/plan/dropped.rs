@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::Appliers;
 use cluster::built_objects::BuiltObjects;
+use cluster::folders::parent;
 
+use super::definitions;
 use super::scope::{is_planned, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -47,6 +49,25 @@ pub(super) fn files(pair: PlanPair<'_>, [old, new]: [&BuiltObjects; 2]) -> BTree
         .collect()
 }
 
+/// The names of files with objects in the folder of a kustomization, which neither it nor another one uses.
+pub(super) fn unused_beside_kustomizations<'d>(
+    side: PlanSide<'d>,
+    built: &'d BuiltObjects,
+) -> BTreeSet<&'d str> {
+    let files = &side.cluster.files;
+    let appliers = Appliers::of(files);
+    if appliers.kustomized().is_empty() {
+        return BTreeSet::new();
+    }
+    let used: BTreeSet<String> = files.iter().flat_map(cluster::references).collect();
+    let built = raw_overlays_of_files(side, built);
+    let is_unused = |name: &&str| {
+        let is_beside = appliers.kustomized().contains(parent(name).unwrap_or_default());
+        is_beside && !built.contains_key(name) && !used.contains(*name)
+    };
+    files.iter().filter(|file| file.is_input()).map(|file| file.source.name()).filter(is_unused).collect()
+}
+
 /// The overlays of each file, with names that are the same on both sides.
 fn overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> OverlaysOfFiles<'d> {
     let all = raw_overlays_of_files(side, built).into_iter();
@@ -60,7 +81,7 @@ fn overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> Overlay
 fn raw_overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> OverlaysOfFiles<'d> {
     let mut found: OverlaysOfFiles<'d> = BTreeMap::new();
     for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
-        if is_planned(object) {
+        if is_planned(object) || definitions::is_definition(object) {
             found.entry(object.root().source().name()).or_default().extend(overlays);
         }
     }
@@ -72,7 +93,7 @@ fn names<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> BTreeSet<&'d str> {
 }
 
 /// The name of a folder without the part that tells the sides apart; empty for the outermost folder.
-fn relative<'n>(folder: &'n str, start: &str) -> &'n str {
+pub(super) fn relative<'n>(folder: &'n str, start: &str) -> &'n str {
     match without_start(folder, start) {
         "." => "",
         name => name,

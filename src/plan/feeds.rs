@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::KUSTOMIZATION_FILES;
 use cluster::folders::folders_of;
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree, items_of};
-use manifest::{Document, File, is_terraform};
+use manifest::{Document, File, FileKind, is_terraform};
 use objects::object::Object;
 use values::placeholder::Placeholder;
 
@@ -40,6 +41,8 @@ pub(super) struct Feeds<'p> {
     kustomizations: Vec<&'p str>,
     files: Vec<ChangedFile<'p>>,
     pub(super) terraform: TerraformFeeds<'p>,
+    /// The start of the names of the new files.
+    new_folder: &'p str,
 }
 
 /// A changed file beside the templates.
@@ -51,6 +54,41 @@ struct ChangedFile<'p> {
     keys: BTreeSet<&'p str>,
     /// The text of the objects that install charts.
     releases: String,
+    role: ChartRole,
+    /// The names of the `ConfigMaps` and Secrets.
+    maps: BTreeSet<&'p str>,
+}
+
+/// Role of a changed file for a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChartRole {
+    /// Values: the name says so, or the document is no object.
+    Values,
+    /// Named templates for other templates.
+    Partial,
+    /// A text that templates read with `.Files`.
+    Text,
+    /// Another file.
+    Other,
+}
+
+impl ChartRole {
+    fn of(name: &str, file: &File) -> Self {
+        if chart_of(name).is_some() {
+            return Self::Partial;
+        }
+        let base = name.rsplit('/').next().unwrap_or_default();
+        if base.contains("values") {
+            return Self::Values;
+        }
+        if file.kind == FileKind::ChartText {
+            return Self::Text;
+        }
+        let is_object = |tree: &Tree| ["apiVersion", "kind"].iter().any(|key| tree.root().get(key).is_some());
+        let is_known = base.starts_with("Chart.") || KUSTOMIZATION_FILES.contains(&base);
+        let mut roots = trees(file).filter(|tree| tree.root().is_mapping()).peekable();
+        if roots.peek().is_some() && !is_known && !roots.any(is_object) { Self::Values } else { Self::Other }
+    }
 }
 
 /// The changed kustomizations that may build objects of an overlay in another way.
@@ -75,7 +113,8 @@ impl<'p> Feeds<'p> {
         let (olds, news) = (by_name(pair.old), by_name(pair.new));
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
-        let mut feeds = Self { terraform: TerraformFeeds::of(pair), ..Self::default() };
+        let mut feeds =
+            Self { terraform: TerraformFeeds::of(pair), new_folder: pair.new.folder, ..Self::default() };
         let mut variables: [BTreeMap<&'p str, BTreeSet<String>>; 2] = Default::default();
         let mut places: BTreeMap<&'p str, &'p str> = BTreeMap::new();
         for name in names {
@@ -93,13 +132,18 @@ impl<'p> Feeds<'p> {
             if name.ends_with("kustomization.yaml") || name.ends_with("kustomization.yml") {
                 feeds.kustomizations.push(name);
             }
-            let is_template = chart_of(name).is_some() && !has_underscore(name);
+            let Some(file) = sides[1].or(sides[0]) else { continue };
+            let is_template = chart_of(name).is_some() && !is_partial(name, file.source.text());
             if !is_template && !name.contains("crds/") {
+                let role = ChartRole::of(name, file);
                 let keys = changed_keys(&trees[0], &trees[1]);
                 let all = trees.iter().flatten().flat_map(|tree| Object::all(tree));
                 let releases = all.filter(|object| RELEASES.contains(&object.kind()));
                 let releases = releases.map(|object| object.root().to_json().to_string()).collect();
-                feeds.files.push(ChangedFile { name, keys, releases });
+                let maps = trees.iter().flatten().flat_map(|tree| Object::all(tree));
+                let maps = maps.filter(|object| ["ConfigMap", "Secret"].contains(&object.kind()));
+                let maps = maps.map(Object::name).collect();
+                feeds.files.push(ChangedFile { name, keys, releases, role, maps });
             }
         }
         let [old, new] = variables;
@@ -116,21 +160,54 @@ impl<'p> Feeds<'p> {
         let feeds = |file: &&ChangedFile<'p>| {
             let is_in_chart = file.name.starts_with(chart);
             let base = file.name.rsplit('/').next().unwrap_or_default();
-            let is_metadata = base.starts_with("Chart.") || base.starts_with("README");
-            match (is_in_chart, is_metadata) {
-                (true, true) => template.contains(".Chart"),
-                (true, false) if base.contains("values") => includes || reads(template, &file.keys),
-                (true, false) => includes || template.contains(".Files"),
-                (false, _) => {
-                    let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
-                    let has_values = base.contains("values");
-                    (has_values && (is_for_parent || reads(template, &file.keys)))
-                        || (!folder.is_empty() && file.releases.contains(&format!("/{folder}\"")))
-                }
+            let reads_values = file.role == ChartRole::Values && reads(template, &file.keys);
+            if !is_in_chart {
+                let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
+                return reads_values
+                    || (file.role == ChartRole::Values && is_for_parent)
+                    || (!folder.is_empty() && file.releases.contains(&format!("/{folder}\"")));
             }
+            if base.starts_with("Chart.") || base.starts_with("README") {
+                return template.contains(".Chart");
+            }
+            includes || reads_values || (file.role != ChartRole::Partial && template.contains(".Files"))
         };
         let found = self.files.iter().find(feeds).map(|file| file.name);
         found.or_else(|| self.terraform.of_chart(folder))
+    }
+
+    /// The changed file that feeds a template through its comments, which Helm renders too: `# {{- if .Values.enabled }}`.
+    fn of_comments(&self, file: &str, text: &str) -> Option<&'p str> {
+        let chart = chart_of(without_start(file, self.new_folder)).filter(|_| text.contains("{{"))?;
+        let comments = text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("{{"));
+        self.of_template(chart, &comments.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The changed file that a text names, from a folder or from the root of the repository, also with the name of a source of Argo CD before
+    /// it, as in `$values/prod/nodes.yaml`.
+    pub(super) fn of_file(&self, folder: &str, text: &str) -> Option<&'p str> {
+        let text =
+            text.strip_prefix('$').map_or(text, |rest| rest.split_once('/').map_or(rest, |(_, rest)| rest));
+        let text = text.trim_start_matches("${path.module}/").trim_start_matches("./");
+        let own = if folder.is_empty() { text.to_owned() } else { format!("{folder}/{text}") };
+        let end = format!("/{}", text.trim_start_matches("../"));
+        let is_named = |file: &&ChangedFile<'p>| {
+            file.name == own || file.name == text || (text.contains('/') && file.name.ends_with(&end))
+        };
+        self.files.iter().filter(|_| !text.is_empty()).find(is_named).map(|file| file.name)
+    }
+
+    /// The changed file with one of some `ConfigMaps` or Secrets.
+    pub(super) fn of_maps(&self, names: &BTreeSet<&str>) -> Option<&'p str> {
+        self.files.iter().find(|file| !file.maps.is_disjoint(names)).map(|file| file.name)
+    }
+
+    /// The changed file of values in the folder of a chart.
+    pub(super) fn of_chart_values(&self, folder: &str) -> Option<&'p str> {
+        let is_in = |file: &&ChangedFile<'p>| {
+            file.role == ChartRole::Values && folders_of(file.name).any(|around| around == folder)
+        };
+        self.files.iter().find(is_in).map(|file| file.name)
     }
 
     /// The variable in a text that has another value, and the file that has it.
@@ -197,12 +274,16 @@ impl<'p> Feeds<'p> {
             let own = object.root().source().name();
             let reason = scope.unresolved.get(&place_key(*object));
             let kustomization = reason.and_then(|_| kustomizations.of_file(own));
+            let gate = self.of_comments(own, object.root().source().text());
             let message = match (file, reason.zip(kustomization)) {
                 (Some((variable, file)), _) => format!("{file} changes `{variable}`"),
                 (None, Some((reason, file))) => {
                     format!("the object is not built for certain: {reason}; {file} has changed")
                 }
-                (None, None) => continue,
+                (None, None) => match gate {
+                    Some(feed) => format!("{feed} feeds the template around the object"),
+                    None => continue,
+                },
             };
             let position = positions.get(&name(object)).copied().unwrap_or(found.len());
             if position == found.len() {
@@ -215,7 +296,7 @@ impl<'p> Feeds<'p> {
             fields.retain(|field| !change.change.fields.iter().any(|known| known.path == field.path));
             change.change.fields.extend(fields);
             set_effect(&mut change.change);
-            if kustomization.is_some() {
+            if kustomization.is_some() || gate.is_some() {
                 change.change.effect = change.change.effect.max(Effect::Unknown);
             }
             change.message = message;
@@ -248,7 +329,8 @@ impl<'p> Feeds<'p> {
         };
         // Helm renders a text in quotes, too.
         let of_chart = |text: &str| {
-            let chart = chart_of(node.source().name()).filter(|_| text.contains("{{"))?;
+            let name = without_start(node.source().name(), self.new_folder);
+            let chart = chart_of(name).filter(|_| text.contains("{{"))?;
             Some((".Values", self.of_template(chart, text)?))
         };
         let feed = node
@@ -294,9 +376,11 @@ fn changed_keys<'p>(olds: &[&'p Tree], news: &[&'p Tree]) -> BTreeSet<&'p str> {
     keys.into_iter().filter(|key| old.get(key) != new.get(key)).collect()
 }
 
-/// Whether a file of a chart has only parts of templates.
-fn has_underscore(name: &str) -> bool {
-    name.rsplit('/').next().is_some_and(|base| base.starts_with('_'))
+/// Whether a file of a chart has named templates for other templates.
+///
+/// Source: "Partials and _ files" in `docs/chart_template_guide/named_templates.md` of helm/helm-www.
+fn is_partial(name: &str, text: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|base| base.starts_with('_')) || text.contains("define \"")
 }
 
 /// The variables with their values in a document: of `ConfigMaps` and Secrets, of the `substitute` of a Flux Kustomization, and of the
@@ -331,7 +415,9 @@ fn trees(file: &File) -> impl Iterator<Item = &Tree> {
     })
 }
 
+/// The files of a side. The name of a list of templates ends with a slash.
 fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
-    let files = side.cluster.files.iter().filter(|file| !file.kind.is_text());
+    let is_there = |file: &&File| file.kind != FileKind::TextOnly && !file.source.name().ends_with('/');
+    let files = side.cluster.files.iter().filter(is_there);
     files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
 }

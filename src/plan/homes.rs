@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::built_objects::BuiltObjects;
+use cluster::folders::folders_of;
 use objects::object::Object;
 
 use super::dropped;
@@ -40,6 +41,20 @@ impl Homes {
             is_moved.then(|| (key, before | after))
         })
     }
+}
+
+/// Whether the folders of some overlays are all in the folder of one of them: parts of one cluster, of which one is now built by itself.
+fn is_nested(overlays: &BTreeSet<String>) -> bool {
+    let folder = |overlay: &'_ String| match overlay.split(" (").next().unwrap_or_default() {
+        "." => String::new(),
+        folder => folder.to_owned(),
+    };
+    let folders: BTreeSet<String> = overlays.iter().map(folder).collect();
+    let outermost = folders.iter().min_by_key(|folder| folder.len());
+    let is_around = |outer: &String| {
+        folders.iter().all(|one| one == outer || folders_of(one).any(|around| around == outer))
+    };
+    outermost.is_some_and(is_around)
 }
 
 /// The builds of both sides.
@@ -92,7 +107,8 @@ pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
         }
     }
     let [old, new] = &homes;
-    groups.extend(old.moved(new).map(|(_, overlays)| overlays));
+    let apart = |overlays: &BTreeSet<String>| !is_nested(overlays);
+    groups.extend(old.moved(new).map(|(_, overlays)| overlays).filter(apart));
     for (side, built) in both().zip(&mut sides) {
         for group in &groups {
             built.add_variants(|name| group.contains(without_start(name, side.folder)));

@@ -7,6 +7,7 @@
 //! | `renamed` | clusters whose folder has another name |
 //! | `homes` | the environments and overlays of each object |
 //! | `dropped` | files that a kustomization no longer uses |
+//! | `elsewhere` | sources outside of the input from which a removed object may come |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
@@ -14,7 +15,9 @@
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
-//! | `reach`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `outside_charts` | charts outside of the input with other values |
+//! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
@@ -40,16 +43,19 @@ mod change;
 mod controller;
 mod definitions;
 mod dropped;
+mod elsewhere;
 mod evidence;
 mod feeds;
 mod finding;
 mod folders;
+mod handed_over;
 mod homes;
 mod kubernetes;
 mod later;
 mod networks;
 mod older;
 mod outside;
+mod outside_charts;
 mod pods;
 mod pool;
 mod recreated;
@@ -90,6 +96,7 @@ pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
+use elsewhere::GainedSources;
 use feeds::Feeds;
 use networks::Networks;
 use pool::BothSettings;
@@ -254,15 +261,20 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let feeds = Feeds::of(pair);
     let applied = (AppliedObjects::of(pair.old, &built.old), AppliedObjects::of(pair.new, &built.new));
     let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
-    retained::weaken(&mut changes, &applied.0, &applied.1);
+    let unread = unread::changes(pair, &feeds);
+    let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_file(folder, text));
+    let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
+    retained::weaken(&mut changes, (&applied.0, &applied.1), &gained);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {
             own.get_mut(*index).into_iter().for_each(|own| own.push(change));
         }
     }
-    let further: Vec<ControllerChange> =
-        controller::before_v1(pair).into_iter().chain(definitions::removed(pair)).collect();
+    let further: Vec<ControllerChange> = controller::before_v1(pair)
+        .into_iter()
+        .chain(definitions::removed(pair, &built.dropped, &gained))
+        .collect();
     for (scope, own) in found.iter().zip(&own) {
         let own_pools = plan.answer.node_pools.len();
         add_scope(plan, scope, own, (pair, releases, &further), options)?;
@@ -276,10 +288,12 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     }
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
-    plan.answer.changes.extend(unread::changes(pair, &feeds));
+    plan.answer.changes.extend(unread);
     plan.answer.changes.extend(outside::changes(pair));
+    plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(feeds.terraform.changes(pair.name));
+    plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
+    plan.answer.changes.extend(of_terraform);
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
@@ -326,8 +340,13 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     applied::check_names(&wanted)?;
     // An object that only the cluster has may be in a document that could not be read.
     let is_complete = options.is_complete && !unread::is_any(pair.new);
-    let scope = applied::scope(built.0.objects(snapshot), &wanted, is_complete);
+    let unused = dropped::unused_beside_kustomizations(pair.new, &built.1);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
+    let differs = |old: Object<'_>, new: Object<'_>| {
+        drift::changes(&[old], &[new], &hashes).iter().any(|one| !one.fields.is_empty())
+    };
+    let cluster = built.0.objects(snapshot);
+    let (scope, open) = applied::scope(cluster, &wanted, (&unused, differs), is_complete);
     let mut changes = change::of_scope(&scope, &hashes);
     let applied = wanted.iter().map(|input| input.object);
     let applied = applied.filter(|object| object.operation() != Operation::Delete);
@@ -385,6 +404,9 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         plan.assumptions.push(PlanAssumption::NoNodeClaims);
     }
     plan.answer.changes.extend(unread::all(pair.new));
+    for change in retained::in_cluster(&open, &scope) {
+        plan.answer.changes.push(change.answer(pair.name.to_owned()));
+    }
     let decided = facts.decide();
     let usable = facts.usable(&settled.new);
     let stranded = facts.stranded(&usable);

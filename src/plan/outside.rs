@@ -45,7 +45,7 @@ struct OutsideBase<'p> {
 pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
     let [olds, news] = [pair.old, pair.new].map(|side| {
         let files = &side.cluster.files;
-        let names = names(files);
+        let names = input_names(files);
         let by_name: BTreeMap<&str, &File> = files.iter().map(|file| (file.source.name(), file)).collect();
         let found = files.iter().filter_map(|file| {
             let name = without_start(file.source.name(), side.folder);
@@ -75,16 +75,26 @@ pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
 }
 
 /// The names of some files, and of their folders with a kustomization.
-fn names(files: &[File]) -> BTreeSet<&str> {
+pub(super) fn input_names(files: &[File]) -> BTreeSet<&str> {
     let mut names: BTreeSet<&str> = files.iter().map(|file| file.source.name()).collect();
     let kustomizations = files.iter().filter(|file| is_kustomization(file));
     names.extend(kustomizations.filter_map(|file| folders_of(file.source.name()).next()));
     names
 }
 
-fn is_kustomization(file: &File) -> bool {
+pub(super) fn is_kustomization(file: &File) -> bool {
     let name = file.source.name();
     cluster::KUSTOMIZATION_FILES.contains(&name.rsplit('/').next().unwrap_or(name))
+}
+
+/// The resources and components of a kustomization that are outside of the input, as they are written.
+pub(super) fn outside_references<'p>(file: &'p File, names: &BTreeSet<&str>) -> Vec<&'p str> {
+    let [Document::Read(tree)] = file.documents.as_slice() else { return Vec::new() };
+    let lists = ["resources", "bases", "components"].into_iter();
+    let written = lists.flat_map(|list| items_of(tree.root().get(list))).filter_map(Node::as_str);
+    let references = cluster::references(file);
+    let outside = written.zip(&references).filter(|(_, name)| !names.contains(name.as_str()));
+    outside.map(|(text, _)| text).collect()
 }
 
 impl<'p> OutsideBase<'p> {

@@ -78,11 +78,15 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
         folders.extend(found.iter().map(|folder| without_start(folder, side.folder).to_owned()));
     }
     let names: BTreeSet<&String> = olds.keys().chain(news.keys()).filter(|name| !name.is_empty()).collect();
+    let own = [(pair.old, old), (pair.new, new)].map(|(side, built)| OwnObjects::of(side, built));
     let both = |name: &str| {
-        let of = |side: &BTreeMap<String, Vec<SideObject<'d>>>| {
-            side.get(name).or_else(|| side.get("")).cloned().unwrap_or_default()
-        };
-        (of(&olds), of(&news))
+        let of =
+            |side: &BTreeMap<String, Vec<SideObject<'d>>>| side.get(name).or_else(|| side.get("")).cloned();
+        match (of(&olds), of(&news)) {
+            (Some(old), None) => (own[0].only(old, name), Vec::new()),
+            (None, Some(new)) => (Vec::new(), own[1].only(new, name)),
+            (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
+        }
     };
     let names: Vec<&str> =
         if names.is_empty() { vec![""] } else { names.into_iter().map(String::as_str).collect() };
@@ -132,6 +136,31 @@ fn variants<'d>(
         (name, variant.objects.iter().filter_map(of_side).collect())
     };
     built.variants(files).into_iter().map(named).collect()
+}
+
+/// The overlays of the objects of a side.
+struct OwnObjects<'d>(BTreeMap<PlaceKey<'d>, BTreeSet<&'d str>>);
+
+impl<'d> OwnObjects<'d> {
+    fn of(side: PlanSide<'d>, built: &'d BuiltObjects) -> Self {
+        let mut found = BTreeMap::<PlaceKey<'d>, BTreeSet<&'d str>>::new();
+        for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
+            let names = overlays.into_iter().map(|name| without_start(name, side.folder));
+            found.entry(place_key(object)).or_default().extend(names);
+        }
+        Self(found)
+    }
+
+    /// The objects of an overlay that only one side has: what it builds. Other objects of the input do not come or go with the overlay, such as
+    /// an element of an `ApplicationSet` that applies something else.
+    fn only(&self, mut objects: Vec<SideObject<'d>>, overlay: &str) -> Vec<SideObject<'d>> {
+        let is_built = |object: Object<'d>| {
+            let overlays = self.0.get(&place_key(object));
+            overlays.is_some_and(|overlays| overlays.contains(overlay))
+        };
+        objects.retain(|one| !is_planned(one.object) || is_built(one.object));
+        objects
+    }
 }
 
 /// A name without the part that tells the sides apart.

@@ -1,4 +1,4 @@
-//! Changed parts of Terraform configurations that feed values which only Terraform knows, and modules outside of the input.
+//! Changed parts of Terraform configurations that feed values which only Terraform knows, and modules and charts outside of the input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,7 @@ use objects::terraform_module::is_for_karpenter;
 use values::placeholder::Placeholder;
 
 use super::PlanPair;
+use super::appliers::is_own_chart;
 use super::blocks::{Argument, Part, Reference, parts, references, variables};
 use super::outside::WORDS;
 use super::scope::without_start;
@@ -79,7 +80,7 @@ impl FedPart<'_> {
     }
 }
 
-/// The parts of the configurations of both sides, by address. Empty if no configuration changes.
+/// The parts of the configurations of both sides, by address. Empty if no configuration changes or names Karpenter.
 #[derive(Debug, Default)]
 pub(super) struct TerraformFeeds<'p> {
     parts: BTreeMap<String, Vec<FedPart<'p>>>,
@@ -100,7 +101,9 @@ impl<'p> TerraformFeeds<'p> {
         let written = |files: &BTreeMap<&'p str, (&'p str, &'p str)>| -> Vec<(&'p str, &'p str)> {
             files.iter().map(|(file, (_, text))| (*file, *text)).collect()
         };
-        if written(olds) == written(news) {
+        // Without a change, only releases of charts count that read other files.
+        let is_about = |text: &str| WORDS.iter().any(|word| plain(text).contains(word));
+        if written(olds) == written(news) && !news.values().any(|(_, text)| is_about(text)) {
             return feeds;
         }
         // Of a part that both sides have, the place on the new side is shown.
@@ -183,18 +186,29 @@ impl<'p> TerraformFeeds<'p> {
         self.of_expression(&part.text(None), part.file).map(|(_, file)| file)
     }
 
-    /// One change for each changed call of a module outside of the input that makes NodePools or EC2NodeClasses, or is given such.
-    pub(super) fn changes(&self, cluster: &str) -> Vec<PlannedChange> {
-        let calls = self.parts.iter().filter(|(address, _)| address.starts_with("module."));
-        let own = calls.flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
+    /// One change for each changed call of a module or release of a chart outside of the input that makes NodePools or EC2NodeClasses, or for
+    /// a module that is given such. `changed_file` finds the changed file that a text in a folder names.
+    pub(super) fn changes(
+        &self,
+        cluster: &str,
+        changed_file: impl Fn(&str, &str) -> Option<&'p str>,
+    ) -> Vec<PlannedChange> {
+        let own = self.parts.iter().flat_map(|(address, all)| all.iter().map(move |part| (address, part)));
         own.filter_map(|(address, part)| {
+            let argument = match address.split('.').next() {
+                Some("module") => "source",
+                Some("helm_release") => "chart",
+                _ => return None,
+            };
             let text = part.text(None);
-            let source = source_of(&text).filter(|source| !is_local(source))?;
+            let source = text_of(&text, argument).filter(|source| !is_local(source))?;
             let is_all = makes_nodes(source);
-            let is_meant = |argument: &Argument| is_all || describes_nodes(&argument.text);
+            let is_meant =
+                |given: &Argument| is_all || (argument == "source" && describes_nodes(&given.text));
+            let read = || text.split('"').find_map(|text| changed_file(part.folder(), text));
             let feed = match part.sides_with(is_meant) {
                 [false, false] => None,
-                _ if is_all => self.feed_of(part),
+                _ if is_all => self.feed_of(part).or_else(read),
                 _ => part.differs(is_meant).then_some(part.file),
             }?;
             let change = match part.sides_with(is_meant) {
@@ -232,10 +246,15 @@ fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
     if own.is_empty() { all.iter().collect() } else { own }
 }
 
-/// The source of a call of a module.
-fn source_of(call: &str) -> Option<&str> {
-    let source = call.lines().find_map(|line| line.strip_prefix("source")?.trim_start().strip_prefix('='))?;
-    source.trim().strip_prefix('"')?.split('"').next()
+/// The text of an argument of a block.
+fn text_of<'b>(block: &'b str, argument: &str) -> Option<&'b str> {
+    let text = block.lines().find_map(|line| line.strip_prefix(argument)?.trim_start().strip_prefix('='))?;
+    text.trim().strip_prefix('"')?.split('"').next()
+}
+
+/// A text in small letters without what joins words.
+fn plain(text: &str) -> String {
+    text.to_ascii_lowercase().replace(['-', '_'], "")
 }
 
 /// Whether a module is in the input: it is evaluated.
@@ -245,8 +264,8 @@ fn is_local(source: &str) -> bool {
 
 /// Whether the name of a source says that the module makes NodePools or EC2NodeClasses.
 fn makes_nodes(source: &str) -> bool {
-    let name = source.to_ascii_lowercase().replace(['-', '_'], "");
-    !is_for_karpenter(source) && WORDS.iter().any(|word| name.contains(word))
+    let name = plain(source);
+    !is_for_karpenter(source) && !is_own_chart(source) && WORDS.iter().any(|word| name.contains(word))
 }
 
 /// Whether an argument describes NodePools or EC2NodeClasses, such as `karpenter_resources_helm_config` of the module `aws-ia/eks-data-addons`.

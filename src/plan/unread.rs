@@ -22,6 +22,17 @@ struct UnreadFile<'p> {
     texts: Vec<&'p str>,
 }
 
+impl UnreadFile<'_> {
+    /// The documents with the lines of the file that decide about them: a `range` before a separator has the documents behind it.
+    fn text_for_values(&self) -> String {
+        let decides = |line: &&str| {
+            line.contains("{{") && ["range ", "with ", "if ", ":="].iter().any(|word| line.contains(word))
+        };
+        let around = self.file.source.text().lines().filter(decides);
+        self.texts.iter().copied().chain(around).collect::<Vec<_>>().join("\n")
+    }
+}
+
 /// One change for each file whose unread documents differ, and for each template that other changed files feed.
 pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChange> {
     let (olds, news) = (by_name(pair.old), by_name(pair.new));
@@ -47,7 +58,7 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
                 (ObjectChangeKind::Changed, "has changed, and documents in it could not be read".to_owned())
             }
             _ => {
-                let text = shown.texts.concat();
+                let text = shown.text_for_values();
                 let Some(feed) = chart.and_then(|chart| feeds.of_template(chart, &text)) else { continue };
                 let reason = format!("is a template that could not be read, and {feed} has changed");
                 (ObjectChangeKind::Changed, reason)

@@ -39,12 +39,14 @@ mod plan;
 mod plan_appliers;
 mod plan_around;
 mod plan_base;
-mod plan_clusters;
 #[cfg(unix)]
+mod plan_charts;
+mod plan_clusters;
 mod plan_collected;
 mod plan_inputs;
 mod plan_nodes;
 mod plan_snapshot;
+mod plan_sources;
 mod plan_words;
 mod reading;
 #[cfg(unix)]

@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::folder::Folder;
 use crate::plan::{CLASS, POOL};
 
-const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+pub(crate) const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
 
 /// A file of a change: its name, and its text before and after; an empty text is no file.
-type Change<'t> = (&'t str, &'t str, &'t str);
+pub(crate) type Change<'t> = (&'t str, &'t str, &'t str);
 
-fn plan(files: &[(&str, &str)], changes: &[Change<'_>]) -> Value {
+pub(crate) fn plan(files: &[(&str, &str)], changes: &[Change<'_>]) -> Value {
     let folder = Folder::with(&[("old/README.md", "a"), ("new/README.md", "a")]);
     let both = files.iter().map(|(name, text)| (*name, *text, *text)).chain(changes.iter().copied());
     for (name, old, new) in both {
@@ -27,23 +27,23 @@ fn plan(files: &[(&str, &str)], changes: &[Change<'_>]) -> Value {
     answer
 }
 
-fn verdict(files: &[(&str, &str)], changes: &[Change<'_>]) -> String {
+pub(crate) fn verdict(files: &[(&str, &str)], changes: &[Change<'_>]) -> String {
     plan(files, changes)["verdict"].as_str().unwrap().to_owned()
 }
 
 /// A NodePool with a name.
-fn pool(name: &str) -> String {
+pub(crate) fn pool(name: &str) -> String {
     POOL.replacen("{name: default}", &format!("{{name: {name}}}"), 1)
 }
 
-fn flux(path: &str) -> String {
+pub(crate) fn flux(path: &str) -> String {
     format!(
         "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: nodes, namespace: flux-system}}\n\
          spec:\n  path: ./{path}\n  prune: true\n  interval: 10m\n  sourceRef: {{kind: GitRepository, name: a}}\n"
     )
 }
 
-fn argo(path: &str) -> String {
+pub(crate) fn argo(path: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1\nkind: Application\n\
          metadata: {{name: nodes, finalizers: [resources-finalizer.argocd.argoproj.io]}}\n\
@@ -221,6 +221,22 @@ fn an_application_set_that_leaves_out_a_cluster_or_takes_another_one_is_told_apa
     assert_eq!(of("{path: clusters/*}", "{path: clusters/*}, {path: clusters/dev, exclude: true}"), may);
     assert_eq!(of("{path: clusters/*}, {path: other/*}", "{path: other/*}"), may);
     assert_eq!(of("{path: apps/*}, {path: other/*}", "{path: other/*}"), NONE);
+}
+
+#[test]
+fn an_application_set_generates_otherwise_from_other_files() {
+    let set = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: nodes}\nspec:\n  generators:\n  \
+         - git: {files: [{path: clusters/*/config.json}]}\n  template:\n    spec: {source: {path: 'clusters/{{cluster}}', repoURL: 'https://example.com/a'}}\n";
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("clusters/dev/pool.yaml", one.as_str()), ("set.yaml", set)];
+    let of = |file, old, new| verdict(&files, &[(file, old, new)]);
+    let may = "may replace nodes: ApplicationSet/nodes has another `git.files`, which changes what it applies of Karpenter";
+    let (dev, other) = ("{\"cluster\": \"dev\"}", "{\"cluster\": \"other\"}");
+    assert_eq!(of("clusters/dev/config.json", dev, ""), may);
+    assert_eq!(of("clusters/dev/config.json", dev, other), may);
+    assert_eq!(of("clusters/new/config.json", "", other), NONE);
+    assert_eq!(of("apps/dev/config.json", dev, ""), NONE);
+    assert_eq!(of("clusters/dev/map.json", dev, ""), NONE);
 }
 
 #[test]

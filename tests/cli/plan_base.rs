@@ -167,6 +167,82 @@ fn files_behind_symbolic_links_are_compared_with_the_same_files_of_the_commit() 
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_that_becomes_a_file_or_the_reverse_shows_the_change() {
+    let none = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+    let (link, same, other) = (None, Some(POOL.to_owned()), Some(POOL.replace("team: a", "team: b")));
+    // The names of a link before and after its target in the order of a walk, without and with kustomizations.
+    for (name, has_kustomization) in [("prod", false), ("a", false), ("prod", true), ("a", true)] {
+        let replaces = format!(
+            "replaces every node of 1 NodePool (default in {name}): spec.template.metadata.labels.team"
+        );
+        for (old, new, expected) in [
+            (&link, &link, none),
+            (&link, &same, none),
+            (&same, &link, none),
+            (&link, &other, replaces.as_str()),
+            (&other, &link, replaces.as_str()),
+        ] {
+            let folder = Folder::with(&[("nodes/pool.yaml", POOL)]);
+            if has_kustomization {
+                for name in ["nodes", name] {
+                    folder.write(&format!("{name}/kustomization.yaml"), b"resources: [pool.yaml]\n");
+                }
+            }
+            git(&folder, &["init", "-q", "-b", "main"]);
+            let file = format!("{name}/pool.yaml");
+            let write = |text: &Option<String>| match text {
+                Some(text) => folder.write(&file, text.as_bytes()),
+                None => {
+                    std::fs::create_dir_all(folder.path(name)).unwrap();
+                    std::os::unix::fs::symlink("../nodes/pool.yaml", folder.path(&file)).unwrap();
+                }
+            };
+            write(old);
+            git(&folder, &["add", "-A"]);
+            git(&folder, &["commit", "-q", "-m", "a"]);
+            std::fs::remove_file(folder.path(&file)).unwrap();
+            write(new);
+            let answer = json_of(&folder, &["--base=HEAD"]);
+            assert_eq!(answer["verdict"], expected, "{name} {has_kustomization} {old:?} {new:?}: {answer}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_link_does_not_hide_the_change_of_its_target() {
+    let folder = repository();
+    std::fs::create_dir_all(folder.path("a")).unwrap();
+    std::os::unix::fs::symlink("../nodes/pool.yaml", folder.path("a/pool.yaml")).unwrap();
+    folder.write("nodes/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    let answer = json_of(&folder, &["--base=HEAD"]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (default in nodes): spec.template.metadata.labels.team"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_behind_links_has_the_names_that_kustomizations_use() {
+    let folder = repository();
+    for name in ["dev", "prod"] {
+        std::fs::create_dir_all(folder.path(name)).unwrap();
+        folder.write(&format!("{name}/kustomization.yaml"), b"resources: [pool.yaml]\nnamePrefix: x-\n");
+        std::os::unix::fs::symlink("../nodes/pool.yaml", folder.path(&format!("{name}/pool.yaml"))).unwrap();
+    }
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "b"]);
+    folder.write("nodes/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    let answer = json_of(&folder, &["--base=HEAD"]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 2 NodePools (x-default in dev, x-default in prod): spec.template.metadata.labels.team"
+    );
+}
+
 #[test]
 fn an_unreadable_file_is_named_although_the_commit_could_read_it() {
     const BROKEN: &[u8] = b"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: [\n";

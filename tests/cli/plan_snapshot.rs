@@ -228,6 +228,44 @@ fn what_has_drifted_already_goes_on() {
 }
 
 #[test]
+fn a_removed_node_pool_that_keeps_itself_may_stay() {
+    let folder = cluster(2);
+    let path = folder.path("snapshot/cluster.json");
+    let mut list: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    for (key, value) in
+        [("argocd.argoproj.io/sync-options", "Prune=false"), ("helm.sh/resource-policy", "keep")]
+    {
+        list["items"][0]["metadata"]["annotations"] = json!({key: value});
+        folder.write("snapshot/cluster.json", list.to_string().as_bytes());
+        let answer = json_of(&folder, &["--complete", "class.yaml"]);
+        let expected =
+            format!("may replace nodes: NodePool/default: it may stay in the cluster: `{key}: {value}`");
+        assert_eq!(answer["verdict"], expected, "{answer}");
+        assert_eq!(answer["changes"][0]["effect"], "unknown", "{answer}");
+    }
+}
+
+#[test]
+fn a_file_that_the_kustomization_beside_it_does_not_list_may_not_be_applied() {
+    let folder = cluster(2);
+    folder.write("nodes/class.yaml", class().to_string().as_bytes());
+    folder.write("nodes/kustomization.yaml", b"resources: [class.yaml]\n");
+    let verdict = |team: &str, further: &[&str]| {
+        folder.write("nodes/pool.yaml", pool(team).to_string().as_bytes());
+        json_of(&folder, &[further, &["nodes"]].concat())["verdict"].as_str().unwrap().to_owned()
+    };
+    let may = |what: &str| {
+        format!("may replace nodes: NodePool/default: it may {what}: no kustomization lists nodes/pool.yaml")
+    };
+    assert_eq!(verdict("b", &[]), may("change"));
+    assert_eq!(verdict("a", &["--complete"]), may("stay in the cluster"));
+    let none = verdict("a", &[]);
+    assert!(none.starts_with("no node is replaced"), "{none}");
+    folder.write("nodes/kustomization.yaml", b"resources: [class.yaml, pool.yaml]\n");
+    assert!(verdict("b", &[]).starts_with("replaces 2 of 2 nodes"));
+}
+
+#[test]
 fn a_removed_node_pool_removes_its_nodes() {
     let folder = cluster(2);
     let answer = json_of(&folder, &["--complete", "class.yaml"]);

@@ -66,7 +66,7 @@ impl Confinement {
     }
 
     /// Draws the bytes of a file from the budget. Returns whether the file is read.
-    pub(super) fn affords(&self, path: &Path) -> bool {
+    pub(crate) fn affords(&self, path: &Path) -> bool {
         let bytes = path.metadata().map_or(0, |file| file.len());
         self.budget.draw(usize::try_from(bytes).unwrap_or(usize::MAX))
     }

@@ -86,31 +86,12 @@ impl Commit {
     /// The paths of all files of the commit, from the root of the repository, with the hashes of their texts. Submodules are left
     /// out.
     pub(super) fn tree(&self) -> Result<BTreeMap<PathBuf, String>, CommandError> {
-        Ok(self.listed(&[PathBuf::new()])?.into_iter().map(|(path, file)| (path, file.hash)).collect())
+        Ok(self.files()?.into_iter().map(|(path, file)| (path, file.hash)).collect())
     }
 
     /// The text with a hash.
     pub(super) fn text(&self, hash: &str) -> Option<Vec<u8>> {
         self.blobs(vec![hash.to_owned()]).ok()?.remove(hash)
-    }
-
-    /// Reads the files below some paths that a function wants. Submodules are left out.
-    pub(super) fn files(
-        &self,
-        paths: &[PathBuf],
-        is_wanted: impl Fn(&Path) -> bool,
-    ) -> Result<Vec<CommittedFile>, CommandError> {
-        // Of a file and the links to it, the path counts that the working tree still has.
-        let mut by_file: BTreeMap<PathBuf, (PathBuf, String)> = BTreeMap::new();
-        for (path, file) in self.listed(paths)? {
-            let path = self.root.join(path);
-            if is_wanted(&path) && (!by_file.contains_key(&file.real) || path.exists()) {
-                by_file.insert(file.real, (path, file.hash));
-            }
-        }
-        let mut wanted: Vec<(PathBuf, String)> = by_file.into_values().collect();
-        wanted.sort();
-        self.contents(wanted)
     }
 
     /// Reads some files, of which the hashes are known. Paths from the root of the repository are taken, too.
@@ -129,9 +110,9 @@ impl Commit {
         wanted.into_iter().map(file).collect()
     }
 
-    /// The files below some paths from the root of the repository, with the hashes of their texts. A file behind a symbolic link is there
-    /// under the path of the link, too.
-    fn listed(&self, paths: &[PathBuf]) -> Result<BTreeMap<PathBuf, TreeFile>, CommandError> {
+    /// The files by their paths from the root of the repository, with the hashes of their texts. A file behind a symbolic link is there under
+    /// the path of the link, too. Submodules are left out.
+    pub(super) fn files(&self) -> Result<BTreeMap<PathBuf, TreeFile>, CommandError> {
         let mut command = git_command(&self.root);
         command.args(["ls-tree", "-r", "-z", "--full-tree", &self.hash]);
         let list = output(command)?.map_err(|error| broken("ls-tree", &error))?;
@@ -155,8 +136,6 @@ impl Commit {
             let links = links.into_iter().filter_map(|(link, hash)| Some((link, target(&hash)?))).collect();
             links::follow(&mut files, links);
         }
-        let is_below = |path: &Path| path.ancestors().any(|folder| paths.iter().any(|one| one == folder));
-        files.retain(|path, _| is_below(path));
         Ok(files)
     }
 

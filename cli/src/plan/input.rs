@@ -1,27 +1,27 @@
 //! The files before and after a change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
 use karpwarden::plan::{DeletedObject, PlanPair, PlanSide};
 use manifest::tree::Node;
-use manifest::{Document, File, FileKind, ReadOptions};
+use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
 use terraform_objects::{ManagedObjects, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
+use super::charts::{self, ChartFolders};
 use super::committed;
 use super::flags::{PlanOrigin, PlanRun};
 use super::git::Commit;
+use super::paths::{CommitPaths, KindsByName};
 use super::terraform;
 use crate::config::{self, Config};
 use crate::error::CommandError;
-use crate::input::{
-    self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, normalised, pinning::texts_with_pins,
-};
+use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, pinning::texts_with_pins};
 use crate::messages::Messages;
 use crate::options::InputOptions;
 use crate::output;
@@ -133,7 +133,7 @@ impl Reader<'_> {
         self.start(&[&olds, &news], messages)?;
         // Of two files, the names are what tells the sides apart.
         let [old_folder, new_folder] = [old, new].map(|path| self.config.base.name(path));
-        let ((old, old_objects), (new, new_objects)) = (self.side(&olds), self.side(&news));
+        let ((old, old_objects), (new, new_objects)) = (self.side(&olds, &[]), self.side(&news, &[]));
         let deleted = terraform::recreated((&old_objects, &old_folder), (&new_objects, &new_folder));
         Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, deleted })
     }
@@ -283,61 +283,18 @@ impl Reader<'_> {
     ) -> Result<LoadedPair, CommandError> {
         let inputs =
             news.iter().find(|one| one.cluster == name).map(std::slice::from_ref).unwrap_or_default();
-        let (mut new, new_objects) = self.side(inputs);
-        let kinds: BTreeMap<&str, FileKind> =
-            inputs.iter().flat_map(|one| &one.inputs).map(|one| (one.name.as_str(), one.kind)).collect();
-        let referenced = input::referenced(
-            &new.files,
-            &self.config.base,
-            None,
-            self.run.input.confinement.as_ref(),
-            &self.run.input.limits,
-        )
-        .files;
-        let root = commit.root.canonicalize().unwrap_or_else(|_| commit.root.clone());
-        let within = |path: &Path| {
-            let path = input::resolved(path)?;
-            path.strip_prefix(&root).ok().map(Path::to_owned)
-        };
-        let mut below: BTreeSet<PathBuf> = BTreeSet::new();
-        for path in paths {
-            let Some(path_in_root) = within(path) else {
-                let text =
-                    format!("`--base`: `{}` is not in the repository `{}`", path.display(), root.display());
-                return Err(CommandError::Usage(text));
-            };
-            // Behind a link, the files have the names that the link gives them.
-            let written = normalised(&self.config.base.path(Path::new(&self.config.base.name(path))));
-            below.insert(written.strip_prefix(&root).map_or(path_in_root, Path::to_owned));
-        }
-        let is_taken = |path: &Path| {
-            let name = self.config.base.name(path);
-            if kinds.contains_key(name.as_str()) {
-                return true;
-            }
-            let Ok(inside) = path.strip_prefix(&root) else { return false };
-            let is_named = below.contains(inside);
-            let folder = inside.ancestors().find(|folder| below.contains(*folder));
-            let rest = folder.and_then(|folder| inside.strip_prefix(folder).ok());
-            let is_hidden = rest.is_none_or(|rest| {
-                rest.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
-            });
-            // A file that is still there and no input is ignored.
-            let is_ignored = path.exists();
-            is_named
-                || (is_manifest(path) && !is_hidden && !is_ignored && !self.excluded.matches(path, false))
-        };
-        let wanted: Vec<PathBuf> = below.iter().cloned().collect();
         let base = &self.config.base;
-        let files = commit.files(&wanted, |path| is_taken(path))?.into_iter().map(|committed| {
-            let folder = committed.path.parent().unwrap_or(&root).to_owned();
-            let input = InputFile::file(committed.path, &folder, base);
-            let kind = kinds.get(input.name.as_str()).copied();
-            let file = input.parsed(committed.bytes, &self.run.input.limits).file;
-            File { kind: kind.unwrap_or(file.kind), ..file }
-        });
-        let mut old: Vec<File> = files.collect();
-        committed::add_referenced(&mut old, commit, (&root, base), &self.run.input)?;
+        let in_commit = CommitPaths::new(commit, base, &self.excluded, paths)?;
+        let CommitPaths { root, below, .. } = &in_commit;
+        let further = in_commit.further_inputs(inputs);
+        let (mut new, new_objects) = self.side(inputs, &further);
+        let all = inputs.iter().flat_map(|one| &one.inputs).chain(&further);
+        let kinds: KindsByName<'_> = all.map(|one| (one.name.as_str(), one.kind)).collect();
+        let confinement = self.run.input.confinement.as_ref();
+        let limits = &self.run.input.limits;
+        new.files.extend(input::referenced(&new.files, base, None, confinement, limits).files);
+        let mut old = in_commit.manifests(&kinds, limits)?;
+        committed::add_referenced(&mut old, commit, (root, base), &self.run.input)?;
         let known: BTreeSet<&Path> =
             old.iter().flat_map(|file| Path::new(file.source.name()).ancestors()).collect();
         for path in paths.iter().filter(|path| !path.exists()) {
@@ -349,16 +306,16 @@ impl Reader<'_> {
                 return Err(CommandError::Usage(text));
             }
         }
-        let limits = &self.run.input.limits;
         let old_objects = if old.iter().any(|file| is_configuration(file.source.name())) {
-            let beside = BesideInCommit::new(commit, &root, base, &below, &old, limits)?;
+            let beside = BesideInCommit::new(commit, root, base, below, &old, limits)?;
             terraform_objects::evaluate_managed(&mut old, &beside, limits)
         } else {
             // A plan of Terraform reads no other files.
             terraform_objects::evaluate_managed(&mut old, &NoFilesBeside, limits)
         };
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
-        new.files.extend(referenced);
+        old.extend(in_commit.texts_of_charts(&old)?);
+        in_commit.drop_unused(&mut old, &mut new.files);
         Ok(LoadedPair {
             name: name.to_owned(),
             old: Some(Cluster { name: name.to_owned(), files: old }),
@@ -386,15 +343,16 @@ impl Reader<'_> {
 
     /// Reads the files of a side.
     fn cluster(&self, inputs: &[ClusterInputs]) -> Cluster {
-        self.side(inputs).0
+        self.side(inputs, &[]).0
     }
 
-    /// Reads the files of a side, and the objects whose resources may be created again.
-    fn side(&self, inputs: &[ClusterInputs]) -> (Cluster, ManagedObjects) {
-        let all = inputs.iter().flat_map(|one| &one.inputs);
+    /// Reads the files of a side with further ones, and the objects whose resources may be created again.
+    fn side(&self, inputs: &[ClusterInputs], further: &[InputFile]) -> (Cluster, ManagedObjects) {
+        let all = inputs.iter().flat_map(|one| &one.inputs).chain(further);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
         let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input);
+        files.extend(self.texts_of_charts(&files, &unread));
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
             input::add_unknown(
@@ -404,6 +362,18 @@ impl Reader<'_> {
         }
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
         (Cluster { name, files }, managed)
+    }
+
+    /// The texts among some files that the charts of a side may read.
+    fn texts_of_charts(&self, files: &[File], unread: &[String]) -> Vec<File> {
+        let folders = ChartFolders::of(files.iter().map(|file| file.source.name()));
+        let confinement = self.run.input.confinement.as_ref();
+        let text = |name: &String| {
+            let path = self.config.base.path(Path::new(name));
+            let is_allowed = confinement.is_none_or(|one| one.holds(&path) && one.affords(&path));
+            charts::text(name.clone(), input::read_regular(&path).ok().filter(|_| is_allowed)?)
+        };
+        unread.iter().filter(|name| folders.may_read(name)).filter_map(text).collect()
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod assumed;
 mod beside;
+mod charts;
 mod committed;
 mod flags;
 mod git;
 mod human;
 mod input;
 mod links;
+mod paths;
 mod terraform;
 
 use std::collections::BTreeSet;

@@ -7,6 +7,7 @@ use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
 use crate::folders::{Folders, folders_of, name, parent};
+use crate::substitution::texts_of_elements;
 
 /// An object of Flux or Argo CD that applies manifests.
 #[derive(Clone, Debug)]
@@ -149,6 +150,10 @@ fn generated_folders<'d>(source: Node<'d>, root: Node<'d>, folders: &Folders<'d>
         return source_folder(source, folders).into_iter().collect();
     }
     let is_deep = recurses(source);
+    if let Some(paths) = texts_of_elements(root, path) {
+        let found = paths.iter().filter_map(|path| folders.find(path));
+        return found.map(|folder| AppliedFolder { folder, path, is_deep }).collect();
+    }
     let patterns: Vec<&str> = if path.starts_with("{{") && path.ends_with("}}") {
         let generators = items_of(root.at_path(&["spec", "generators"]));
         let all = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));

@@ -36,6 +36,15 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
     }
 }
 
+/// The texts that a text in the template of an `ApplicationSet` is for the elements of its only generator; `None` if not all of them are known.
+pub(crate) fn texts_of_elements(root: Node<'_>, text: &str) -> Option<Vec<String>> {
+    let is_go = root.at_path(&["spec", "goTemplate"]).and_then(Node::as_bool) == Some(true);
+    let of_element = |element: Node<'_>| {
+        replaced_in(text, &parameters(element), is_go).filter(|replaced| !replaced.contains("{{"))
+    };
+    elements(root)?.into_iter().map(of_element).collect()
+}
+
 /// The elements of the only generator, if it is a list and no text replaces the template.
 fn elements(root: Node<'_>) -> Option<Vec<Node<'_>>> {
     let is_set = root.str_at(&["kind"]) == Some("ApplicationSet")

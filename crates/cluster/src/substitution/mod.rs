@@ -6,6 +6,8 @@
 mod argo;
 mod flux;
 
+pub(crate) use argo::texts_of_elements;
+
 use kustomize::{BuildOutcome, Builds, BuiltObject, Origin, Overlay};
 use manifest::File;
 use manifest::limits::Limits;

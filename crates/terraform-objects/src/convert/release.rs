@@ -25,6 +25,7 @@ pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft
         blocks: &body.blocks,
         default_chart: None,
         others: None,
+        is_compared: resource.is_compared,
     })
 }
 
@@ -50,6 +51,7 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
             blocks: &[],
             default_chart: None,
             others: None,
+            is_compared: module.is_compared,
         });
     }
     let is_on = module.attribute("enable_karpenter").and_then(EvaluatedValue::as_bool) == Some(true);
@@ -69,6 +71,7 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
         blocks: &[],
         default_chart: Some("karpenter"),
         others,
+        is_compared: module.is_compared,
     })
 }
 
@@ -104,6 +107,8 @@ struct ReleaseArguments<'v> {
     default_chart: Option<&'static str>,
     /// Values that come from elsewhere.
     others: Option<DraftPart>,
+    /// Whether two states are compared.
+    is_compared: bool,
 }
 
 impl<'v> ReleaseArguments<'v> {
@@ -123,7 +128,8 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     let chart = known("chart").or(arguments.default_chart).unwrap_or_default();
     match chart.rsplit('/').next() {
         Some("karpenter") => {}
-        Some("karpenter-crd") if known("version").is_some() => {}
+        // Without a version, only its removal matters.
+        Some("karpenter-crd") if arguments.is_compared || known("version").is_some() => {}
         Some(name) => return carried::objects(name, ReleaseValues::of(arguments)),
         None => return Vec::new(),
     }

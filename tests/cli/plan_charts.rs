@@ -1,0 +1,145 @@
+//! `karpwarden plan` about charts whose templates have NodePools: values, named templates and texts.
+
+use crate::plan::{CLASS, POOL};
+use crate::plan_appliers::{Change, NONE, verdict};
+
+const MAY: &str = "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team";
+
+const UNREAD: &str = "may replace nodes: new/c/templates/pool.yaml is a template that could not be read, and";
+
+/// A NodePool whose label is an action of a template, in quotes or not.
+fn template(action: &str, is_quoted: bool) -> String {
+    let mark = format!("{{{{ {action} }}}}");
+    POOL.replace("team: a", &if is_quoted { format!("team: '{mark}'") } else { format!("team: {mark}") })
+}
+
+fn of(action: &str, is_quoted: bool, change: Change<'_>) -> String {
+    let files = [
+        ("c/templates/pool.yaml", &*template(action, is_quoted)),
+        ("class.yaml", CLASS),
+        ("c/Chart.yaml", "name: c\nversion: 1.0.0\n"),
+    ];
+    verdict(&files, &[change])
+}
+
+#[test]
+fn a_named_template_feeds_the_templates_that_include_others() {
+    let (old, new) = ("{{- define \"c.team\" -}}a{{- end -}}\n", "{{- define \"c.team\" -}}b{{- end -}}\n");
+    for name in ["c/templates/_helpers.tpl", "c/templates/helpers/_team.txt", "c/templates/team.tpl"] {
+        let change = (name, old, new);
+        for action in ["include \"c.team\" .", "template \"c.team\" ."] {
+            assert_eq!(of(action, true, change), MAY, "{name} {action}");
+            let unread = of(action, false, change);
+            assert_eq!(
+                unread,
+                format!(
+                    "{UNREAD} {name} has changed; compare the output of `helm template` or `kustomize build`"
+                )
+            );
+        }
+        assert_eq!(of(".Values.team", true, change), NONE, "{name}");
+    }
+    assert_eq!(of("include \"c.team\" .", true, ("c/templates/NOTES.txt", "a", "b")), NONE);
+    assert_eq!(of("include \"c.team\" .", true, ("d/templates/_helpers.tpl", old, new)), NONE);
+}
+
+#[test]
+fn values_need_no_name_that_says_so() {
+    for name in ["c/prod.yaml", "environments/prod.yaml", "c/values.yaml", "c/ci/prod.yml"] {
+        for is_quoted in [true, false] {
+            let answer = of(".Values.team", is_quoted, (name, "team: a\n", "team: b\n"));
+            assert!(answer.starts_with(if is_quoted { MAY } else { UNREAD }), "{name}: {answer}");
+            assert_eq!(of(".Values.team", is_quoted, (name, "other: a\n", "other: b\n")), NONE, "{name}");
+        }
+    }
+    // An object is no file of values.
+    let map = |team: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\nteam: {team}\n");
+    assert_eq!(of(".Values.team", true, ("apps/map.yaml", &map("a"), &map("b"))), NONE);
+}
+
+#[test]
+fn comments_of_a_template_are_rendered() {
+    let template = format!("# {{{{- if .Values.isOn }}}}\n{POOL}# {{{{- end }}}}\n");
+    let files =
+        [("c/templates/pool.yaml", template.as_str()), ("class.yaml", CLASS), ("c/Chart.yaml", "name: c\n")];
+    let of = |old: &str, new: &str| verdict(&files, &[("c/values.yaml", old, new)]);
+    let may = "may replace nodes of 1 NodePool (default): c/values.yaml feeds the template around the object";
+    assert_eq!(of("isOn: true\n", "isOn: false\n"), may);
+    assert_eq!(of("other: true\n", "other: false\n"), NONE);
+}
+
+#[test]
+fn a_text_feeds_the_templates_that_read_files() {
+    let change = ("c/files/userdata.sh", "a", "b");
+    assert_eq!(of(".Files.Get \"files/userdata.sh\"", true, change), MAY);
+    assert_eq!(of(".Values.team", true, change), NONE);
+    assert_eq!(of(".Files.Get \"files/userdata.sh\"", true, ("c/README.md", "a", "b")), NONE);
+    assert_eq!(of(".Files.Get \"files/userdata.sh\"", true, ("scripts/a.sh", "a", "b")), NONE);
+}
+
+#[test]
+fn a_loop_over_values_has_the_documents_behind_a_separator() {
+    let pool = POOL.replace("name: default", "name: {{ $name }}");
+    let template = format!("{{{{- range $name, $pool := .Values.pools }}}}\n---\n{pool}{{{{- end }}}}\n");
+    let other = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.map }}}\n";
+    let template = format!("{template}{other}");
+    let files = [("c/templates/pool.yaml", template.as_str()), ("c/Chart.yaml", "name: c\nversion: 1.0.0\n")];
+    let of = |old: &str, new: &str| verdict(&files, &[("clusters/prod.yaml", old, new)]);
+    let may = format!("{UNREAD} clusters/prod.yaml has changed");
+    assert!(of("pools: {a: {}}\n", "pools: {b: {}}\n").starts_with(&may));
+    assert_eq!(of("map: a\n", "map: b\n"), NONE);
+}
+
+#[test]
+fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_that_it_makes_node_pools() {
+    let release = |chart: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec: {{interval: 1h, chart: {{spec: {{chart: {chart}}}}}, valuesFrom: [{{kind: ConfigMap, name: v}}]}}\n"
+        )
+    };
+    let application = |chart: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  sources:\n  - {{repoURL: 'https://example.com', chart: {chart}, helm: {{valueFiles: [$values/envs/v.yaml]}}}}\n  - {{repoURL: 'https://example.com/a', ref: values}}\n"
+        )
+    };
+    let dependency = |chart: &str| {
+        format!(
+            "name: a\nversion: 1.0.0\ndependencies:\n- {{name: {chart}, version: 1.0.0, repository: 'https://example.com'}}\n"
+        )
+    };
+    let rendered = |chart: &str| {
+        format!(
+            "helmCharts:\n- {{name: {chart}, version: 1.0.0, repo: 'https://example.com', valuesFile: v.yaml}}\n"
+        )
+    };
+    let terraform = |chart: &str| {
+        format!(
+            "resource \"helm_release\" \"a\" {{\n  chart = \"{chart}\"\n  repository = \"https://example.com\"\n  version = \"1.0.0\"\n  values = [file(\"${{path.module}}/v.yaml\")]\n}}\n"
+        )
+    };
+    let map = |team: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: v}}\ndata: {{values.yaml: 'team: {team}'}}\n"
+        )
+    };
+    let plain = |team: &str| format!("team: {team}\n");
+    type Text<'t> = &'t dyn Fn(&str) -> String;
+    let cases: [(&str, Text<'_>, &str, Text<'_>); 5] = [
+        ("apps/a.yaml", &release, "apps/v.yaml", &map),
+        ("apps/a.yaml", &application, "envs/v.yaml", &plain),
+        ("a/Chart.yaml", &dependency, "a/values.yaml", &plain),
+        ("a/kustomization.yaml", &rendered, "a/v.yaml", &plain),
+        ("a/main.tf", &terraform, "a/v.yaml", &plain),
+    ];
+    for (file, text, values, value) in cases {
+        let of = |chart: &str| verdict(&[(file, &text(chart))], &[(values, &value("a"), &value("b"))]);
+        let answer = of("node-pools");
+        assert!(answer.starts_with(&format!("may replace nodes: {values} ")), "{file}: {answer}");
+        for other in ["grafana", "karpenter"] {
+            assert_eq!(of(other), NONE, "{file} {other}");
+        }
+        let newer =
+            verdict(&[], &[(file, &text("node-pools"), &text("node-pools").replace("1.0.0", "2.0.0"))]);
+        assert_eq!(newer.starts_with("may replace nodes: "), text("x").contains("1.0.0"), "{file}: {newer}");
+    }
+}
