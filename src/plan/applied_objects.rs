@@ -95,10 +95,10 @@ impl<'p> AppliedObjects<'p> {
         let folder = folders_of(file).next().unwrap_or_default();
         let beside =
             self.below.get(folder).into_iter().flatten().filter_map(|index| self.objects.get(*index));
-        let mut own = beside.filter(|(one, _)| {
+        let own = beside.filter(|(one, _)| {
             one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
         });
-        own.map(|(_, overlays)| overlays.clone()).unwrap_or_default()
+        own.map(|(_, overlays)| overlays.clone()).next().unwrap_or_default()
     }
 
     /// The same overlays, without the start of the side and the names of what gives them variables.

@@ -255,7 +255,7 @@ fn is_of_values(source: Node<'_>) -> bool {
 }
 
 /// The texts that name a source.
-fn names_of<'d>(source: Node<'d>) -> impl Iterator<Item = &'d str> {
+fn names_of(source: Node<'_>) -> impl Iterator<Item = &str> {
     ["path", "chart"].into_iter().filter_map(move |field| source.str_at(&[field]))
 }
 

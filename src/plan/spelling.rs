@@ -117,7 +117,9 @@ mod tests {
 
     fn spelled(lines: &[&str]) -> String {
         let mut spelling = Spelling::default();
-        lines.iter().for_each(|line| spelling.add(code(line)));
+        for line in lines {
+            spelling.add(code(line));
+        }
         spelling.into_text()
     }
 

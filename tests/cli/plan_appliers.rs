@@ -161,16 +161,17 @@ fn only_the_sources_of_an_application_that_may_have_objects_of_karpenter_count()
     let one = format!("{}---\n{CLASS}", pool("one"));
     let files = [("a/pool.yaml", one.as_str())];
     let app = |sources: &[&str]| {
-        let sources: String = sources.iter().map(|source| format!("  - {source}\n")).collect();
+        let sources: Vec<_> = sources.iter().map(|source| format!("  - {source}\n")).collect();
+        let sources = sources.concat();
         format!(
             "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: platform}}\n\
              spec:\n  destination: {{name: prod, namespace: x}}\n  sources:\n{sources}"
         )
     };
-    const NODES: &str = "{repoURL: 'https://example.com/a', path: a}";
-    const GRAFANA: &str = "{repoURL: 'https://example.com/charts', chart: grafana, targetRevision: 1.2.3}";
-    const CHART: &str = "{repoURL: 'https://example.com/charts', chart: node-pools, targetRevision: 1.2.3, helm: {valueFiles: [$v/a.yaml]}}";
-    const VALUES: &str = "{repoURL: 'https://example.com/v', ref: v, targetRevision: main}";
+    let nodes = "{repoURL: 'https://example.com/a', path: a}";
+    let grafana = "{repoURL: 'https://example.com/charts', chart: grafana, targetRevision: 1.2.3}";
+    let chart = "{repoURL: 'https://example.com/charts', chart: node-pools, targetRevision: 1.2.3, helm: {valueFiles: [$v/a.yaml]}}";
+    let values = "{repoURL: 'https://example.com/v', ref: v, targetRevision: main}";
     let may = |field: &str| {
         format!(
             "may replace nodes: Application/platform has another `{field}`, which changes what it applies of Karpenter"
@@ -178,25 +179,25 @@ fn only_the_sources_of_an_application_that_may_have_objects_of_karpenter_count()
     };
     let of = |old: &str, new: &str| verdict(&files, &[("apps/nodes.yaml", old, new)]);
     let newer = |source: &str| source.replace("1.2.3", "2.0.0");
-    let both = app(&[NODES, GRAFANA]);
+    let both = app(&[nodes, grafana]);
     for (old, new) in [
-        (both.clone(), app(&[GRAFANA, NODES])),
-        (both.clone(), app(&[NODES, &newer(GRAFANA)])),
-        (both.clone(), app(&[NODES])),
-        (app(&[NODES]), both.clone()),
-        (app(&[NODES]), app(&[CHART, NODES])),
+        (both.clone(), app(&[grafana, nodes])),
+        (both.clone(), app(&[nodes, &newer(grafana)])),
+        (both.clone(), app(&[nodes])),
+        (app(&[nodes]), both.clone()),
+        (app(&[nodes]), app(&[chart, nodes])),
         (both.clone(), both.replace("namespace: x", "namespace: y")),
-        (app(&[NODES, VALUES]), app(&[NODES, &VALUES.replace("main", "other")])),
+        (app(&[nodes, values]), app(&[nodes, &values.replace("main", "other")])),
     ] {
         assert_eq!(of(&old, &new), NONE, "{old}{new}");
     }
     for (old, new, field) in [
         (both.clone(), both.replace("name: prod", "name: dev"), "destination.name"),
-        (app(&[NODES, CHART]), app(&[&newer(CHART), NODES]), "targetRevision"),
-        (app(&[NODES, CHART]), app(&[NODES]), "sources"),
+        (app(&[nodes, chart]), app(&[&newer(chart), nodes]), "targetRevision"),
+        (app(&[nodes, chart]), app(&[nodes]), "sources"),
         (
-            app(&[NODES, CHART, VALUES]),
-            app(&[NODES, CHART, &VALUES.replace("main", "other")]),
+            app(&[nodes, chart, values]),
+            app(&[nodes, chart, &values.replace("main", "other")]),
             "targetRevision",
         ),
         (both.clone(), both.replace("example.com/a", "example.com/b"), "repoURL"),

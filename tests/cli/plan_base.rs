@@ -192,9 +192,10 @@ fn a_symbolic_link_that_becomes_a_file_or_the_reverse_shows_the_change() {
             }
             git(&folder, &["init", "-q", "-b", "main"]);
             let file = format!("{name}/pool.yaml");
-            let write = |text: &Option<String>| match text {
-                Some(text) => folder.write(&file, text.as_bytes()),
-                None => {
+            let write = |text: &Option<String>| {
+                if let Some(text) = text {
+                    folder.write(&file, text.as_bytes());
+                } else {
                     std::fs::create_dir_all(folder.path(name)).unwrap();
                     std::os::unix::fs::symlink("../nodes/pool.yaml", folder.path(&file)).unwrap();
                 }

@@ -1,6 +1,6 @@
 //! Files of the charts in the input that only templates read: named templates and texts. They are no manifests.
 //!
-//! Source: "Accessing Files Inside Templates" and "Named Templates" in docs/chart_template_guide of helm/helm-www.
+//! Source: "Accessing Files Inside Templates" and "Named Templates" in `docs/chart_template_guide` of helm/helm-www.
 
 use std::collections::BTreeSet;
 

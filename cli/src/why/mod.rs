@@ -68,13 +68,13 @@ pub(crate) fn run(why: &WhyArguments, color: Color) -> Result<Status, CommandErr
     let subject = WhySubject::parse(&why.subject, why.name.as_deref())?;
     let live = LiveCluster::read(&why.cluster, &color)?;
     let name = match subject {
-        WhySubject::Node(name) => return disrupted(&live, why, StorySubject::Node(name), color),
+        WhySubject::Node(name) => return disrupted(&live, why, &StorySubject::Node(name), color),
         WhySubject::Pod(name) => name,
     };
     let namespace = why.namespace.clone().map_or_else(|| live.namespace(), Ok)?;
     let found = find_pod(&live, &namespace, &name)?;
     if found.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty()) {
-        return disrupted(&live, why, StorySubject::Pod(format!("{namespace}/{name}")), color);
+        return disrupted(&live, why, &StorySubject::Pod(format!("{namespace}/{name}")), color);
     }
     let pod = ExplainedPod {
         namespace,
@@ -101,7 +101,7 @@ fn settings(why: &WhyArguments) -> SettingsOptions {
 fn disrupted(
     live: &LiveCluster,
     why: &WhyArguments,
-    subject: StorySubject,
+    subject: &StorySubject,
     color: Color,
 ) -> Result<Status, CommandError> {
     let defaults = Arguments::try_parse_from(["karpwarden", "disruption", "-"]);
@@ -121,7 +121,7 @@ fn disrupted(
         return Err(io::Error::other("the node has no story").into());
     };
     let status = explained.status;
-    write_json(&of_node(explained, &subject), color)?;
+    write_json(&of_node(explained, subject), color)?;
     Ok(status)
 }
 

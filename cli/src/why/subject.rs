@@ -20,8 +20,7 @@ impl WhySubject {
             _ => return Err(usage("name a pod or a node: `pod/NAME` or `node/NAME`".to_owned())),
         };
         let name = match (name, second) {
-            ("", Some(name)) => name,
-            (name, None) => name,
+            ("", Some(name)) | (name, None) => name,
             (_, Some(second)) => {
                 return Err(usage(format!("`{second}` is one name too many: `{first}` has a name")));
             }

@@ -119,7 +119,7 @@ impl AgreedWriter<'_> {
 
     /// The number of the string in which a value has all of its items or members: the value is the same in all strings, but for the values in
     /// it. `None` if it is another one, or may be one that no string has.
-    fn whole<'d>(&self, nodes: &[Node<'d>], main: usize) -> Option<usize> {
+    fn whole(&self, nodes: &[Node<'_>], main: usize) -> Option<usize> {
         let node = *nodes.get(main)?;
         if !nodes.iter().all(|other| other.value() == node.value()) {
             return None;
@@ -133,7 +133,7 @@ impl AgreedWriter<'_> {
 
     /// The number of the string with all members of an object. Only one set of members may be optional: of two, no string may have both, such as
     /// `role` and `instanceProfile`.
-    fn whole_object<'d>(&self, nodes: &[Node<'d>], main: usize) -> Option<usize> {
+    fn whole_object(&self, nodes: &[Node<'_>], main: usize) -> Option<usize> {
         let node = *nodes.get(main)?;
         if nodes.iter().all(|other| keys(*other).eq(keys(node))) {
             return Some(main);
@@ -157,5 +157,5 @@ impl AgreedWriter<'_> {
 }
 
 fn keys(node: Node<'_>) -> impl Iterator<Item = &str> {
-    node.children().map(|child| child.key())
+    node.children().map(Node::key)
 }

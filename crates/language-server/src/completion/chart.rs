@@ -117,9 +117,9 @@ fn form_of(path: &[&str]) -> Option<ValueForm> {
 }
 
 /// The number of keys above the values of the chart in an object that installs a chart: a HelmRelease of Flux, or an Application or
-/// ApplicationSet of Argo CD.
+/// `ApplicationSet` of Argo CD.
 ///
-/// Source: `HelmReleaseSpec` in api/v2/helmrelease_types.go of fluxcd/helm-controller, `ApplicationSourceHelm` in
+/// Source: `HelmReleaseSpec` in `api/v2/helmrelease_types.go` of fluxcd/helm-controller, `ApplicationSourceHelm` in
 /// pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd.
 fn depth_in_object(
     place: &OutlinePlace<'_, '_>,

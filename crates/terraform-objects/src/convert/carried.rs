@@ -38,5 +38,5 @@ fn object(item: EvaluatedValue) -> Option<DocumentDraft> {
         None => item,
     };
     let is_object = value.get("apiVersion").is_some() && value.get("kind").is_some();
-    is_object.then(|| DocumentDraft::Document(DraftPart::Value(value)))
+    is_object.then_some(DocumentDraft::Document(DraftPart::Value(value)))
 }
