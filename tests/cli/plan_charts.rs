@@ -90,6 +90,9 @@ fn a_loop_over_values_has_the_documents_behind_a_separator() {
     assert_eq!(of("map: a\n", "map: b\n"), NONE);
 }
 
+/// Writes a file about a team.
+type Text<'t> = &'t dyn Fn(&str) -> String;
+
 #[test]
 fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_that_it_makes_node_pools() {
     let release = |chart: &str| {
@@ -123,7 +126,6 @@ fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_tha
         )
     };
     let plain = |team: &str| format!("team: {team}\n");
-    type Text<'t> = &'t dyn Fn(&str) -> String;
     let cases: [(&str, Text<'_>, &str, Text<'_>); 5] = [
         ("apps/a.yaml", &release, "apps/v.yaml", &map),
         ("apps/a.yaml", &application, "envs/v.yaml", &plain),
