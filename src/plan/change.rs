@@ -14,6 +14,7 @@ use objects::location::Place;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
+use values::placeholder::Placeholder;
 
 use super::feeds::Feeds;
 use super::networks::Networks;
@@ -109,9 +110,7 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
     let mut found = Vec::new();
     for mut change in all {
         for field in &mut change.fields {
-            let is_open = field.path != USER_DATA
-                && [field.old, field.new].into_iter().flatten().any(has_placeholder_below);
-            if is_open {
+            if is_open(field) {
                 field.effect = Effect::Unknown;
             }
         }
@@ -325,11 +324,24 @@ fn place_in<'d>(object: Object<'d>, value: Option<Node<'d>>, path: &str) -> Plac
     Place::value(if node == object.root() { object.name_node() } else { node })
 }
 
+/// Whether a placeholder leaves open whether a field changes. The text around placeholders in user data is known.
+fn is_open(field: &FieldChange<'_>) -> bool {
+    let mut values = [field.old, field.new].into_iter().flatten();
+    if field.path == USER_DATA {
+        return values.any(|value| value.as_str().is_some_and(is_placeholder));
+    }
+    values.any(has_placeholder_below)
+}
+
+/// Whether a text is one placeholder.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    Placeholder::find(text).is_some_and(|found| found.range == (0..text.len()))
+}
+
 /// The effect of a changed field in a sentence.
 pub(super) fn sentence(field: &FieldChange<'_>) -> String {
-    let is_open =
-        field.path != USER_DATA && [field.old, field.new].into_iter().flatten().any(has_placeholder_below);
-    if is_open {
+    if is_open(field) {
         return format!("{}, and the value has a placeholder", field.field.sentence);
     }
     match (field.effect, field.reason) {

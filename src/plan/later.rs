@@ -21,7 +21,7 @@ use super::scope::PlanScope;
 
 /// Nodes that go after a change, from the weakest to the strongest consequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Later {
+pub enum LaterRemoval {
     /// The nodes that have drifted before the change.
     DriftedBefore,
     /// Empty nodes: consolidation removes them.
@@ -30,7 +30,7 @@ pub enum Later {
     Consolidated,
 }
 
-impl Later {
+impl LaterRemoval {
     /// The consequence in a sentence.
     pub const fn text(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub(super) fn of_changes<'d>(
     scope: &PlanScope<'d>,
     changes: &[&PlanChange<'d>],
     (release, at): (Release, Timestamp),
-) -> Option<Later> {
+) -> Option<LaterRemoval> {
     let pools = scope.new.iter().filter_map(|object| NodePool::of(*object));
     let pools: BTreeMap<&str, NodePool<'d>> = pools.map(|pool| (pool.object().name(), pool)).collect();
     let consolidation = |pool: NodePool<'_>| of_pool(pool, release, at);
@@ -59,22 +59,22 @@ pub(super) fn of_changes<'d>(
             return own
                 .filter_map(|pool| consolidation(*pool))
                 .max()
-                .filter(|one| *one == Later::Consolidated);
+                .filter(|one| *one == LaterRemoval::Consolidated);
         }
         let (old, new) = change.old.zip(change.new)?;
         let (old, new) = (NodePool::of(old)?, NodePool::of(new)?);
         let of_field = |field: &FieldChange<'_>| match field.path.as_str() {
             "spec.disruption.consolidateAfter" => consolidation(new).filter(|_| !waits_longer(old, new)),
             "spec.disruption.consolidationPolicy" => {
-                consolidation(new).filter(|one| *one == Later::Consolidated)
+                consolidation(new).filter(|one| *one == LaterRemoval::Consolidated)
             }
             // Nodes of types that were not allowed before may be cheaper.
             "spec.template.spec.requirements" if field.effect == Effect::NewNodes => {
-                consolidation(new).filter(|one| *one == Later::Consolidated)
+                consolidation(new).filter(|one| *one == LaterRemoval::Consolidated)
             }
             "spec.disruption.budgets" => {
                 let is_open = |pool, reason| opens(pool, release, at, reason);
-                let drifted = is_open(new, DisruptionReason::Drifted).then_some(Later::DriftedBefore);
+                let drifted = is_open(new, DisruptionReason::Drifted).then_some(LaterRemoval::DriftedBefore);
                 consolidation(new).filter(|one| !is_open(old, one.reason())).or(drifted)
             }
             _ => None,
@@ -84,7 +84,7 @@ pub(super) fn of_changes<'d>(
     changes.iter().filter_map(of_change).max()
 }
 
-impl Later {
+impl LaterRemoval {
     /// The reason that budgets limit.
     const fn reason(self) -> DisruptionReason {
         match self {
@@ -110,15 +110,15 @@ fn waits_longer(old: NodePool<'_>, new: NodePool<'_>) -> bool {
 }
 
 /// The nodes of a NodePool that consolidation may take.
-fn of_pool(pool: NodePool<'_>, release: Release, at: Timestamp) -> Option<Later> {
+fn of_pool(pool: NodePool<'_>, release: Release, at: Timestamp) -> Option<LaterRemoval> {
     let after = pool.disruption().and_then(Disruption::consolidate_after).and_then(Node::as_str);
     let policy = pool.disruption().and_then(Disruption::consolidation_policy).and_then(Node::as_str);
     if pool.replicas().is_some() || after == Some("Never") {
         return None;
     }
-    let all: &[Later] = match policy {
-        Some("WhenEmpty") => &[Later::Empty],
-        _ => &[Later::Consolidated, Later::Empty],
+    let all: &[LaterRemoval] = match policy {
+        Some("WhenEmpty") => &[LaterRemoval::Empty],
+        _ => &[LaterRemoval::Consolidated, LaterRemoval::Empty],
     };
     all.iter().copied().find(|one| opens(pool, release, at, one.reason()))
 }

@@ -91,7 +91,7 @@ use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release
 
 pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
-pub use later::Later;
+pub use later::LaterRemoval;
 pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
@@ -159,7 +159,7 @@ pub struct Plan {
     /// The PodDisruptionBudgets and workloads that let no node with their pods go, if the input has no nodes.
     pub keeping: Vec<String>,
     /// The nodes that go although none drifts.
-    later: Option<Later>,
+    later: Option<LaterRemoval>,
 }
 
 /// The releases of one pair.

@@ -12,7 +12,7 @@ use values::timestamp::Timestamp;
 
 use super::change::says_that_none_launch;
 use super::definitions;
-use super::later::Later;
+use super::later::LaterRemoval;
 use super::recreated;
 use super::retained;
 use super::snapshot::REMOVED;
@@ -95,7 +95,7 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
 
 /// The plan in one sentence, if the input has no nodes. Also takes the names of the objects that never let a node go, and the nodes that go
 /// although none drifts.
-pub fn verdict(answer: &PlanAnswer, keeping: &[String], later: Option<Later>) -> String {
+pub fn verdict(answer: &PlanAnswer, keeping: &[String], later: Option<LaterRemoval>) -> String {
     let mut parts = Vec::new();
     for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
         let of_effect = answer.node_pools.iter().filter(|pool| pool.effect == effect);
@@ -207,7 +207,7 @@ pub struct NodeFacts {
 }
 
 /// The plan in one sentence, for a cluster with some nodes.
-pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts, later: Option<Later>) -> String {
+pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts, later: Option<LaterRemoval>) -> String {
     let all = |is_in: fn(&PlannedNode) -> bool| -> Vec<&PlannedNode> {
         answer.nodes.iter().filter(|node| is_in(node)).collect()
     };
@@ -342,7 +342,7 @@ fn means_the_same(change: &PlannedChange) -> bool {
 }
 
 /// The verdict of a plan that replaces nothing.
-fn nothing(answer: &PlanAnswer, later: Option<Later>) -> String {
+fn nothing(answer: &PlanAnswer, later: Option<LaterRemoval>) -> String {
     let lost = lost(answer).map(|text| format!("; {text}")).unwrap_or_default();
     let mut acts: Vec<Cow<'_, str>> = answer
         .changes

@@ -121,6 +121,9 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     let accepted = CLASS
         .replace("  instanceProfile", &format!("{}  instanceProfile", comment["newText"].as_str().unwrap()));
     editor.change(&class, &accepted);
+    let found = editor.diagnostics(&class);
+    assert_eq!(found.iter().map(|one| &one["code"]).collect::<Vec<_>>(), ["suppression-without-reason"]);
+    editor.change(&class, &accepted.replace("<write here why this is accepted>", "created later"));
     assert!(editor.diagnostics(&class).is_empty(), "accepted");
     editor.change(&class, &CLASS.replace("arn:aws:iam::111122223333:instance-profile/nodes", "nodes"));
     assert!(editor.diagnostics(&class).is_empty());

@@ -6,7 +6,7 @@ use kustomize::KUSTOMIZATION_FILES;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
-use crate::folders::{Folders, folders_of, name, parent};
+use crate::folders::{KnownFolders, folders_of, name, parent};
 use crate::substitution::texts_of_elements;
 
 /// An object of Flux or Argo CD that applies manifests.
@@ -44,7 +44,7 @@ impl<'d> Appliers<'d> {
     /// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
     /// docs/user-guide/directory.md of argoproj/argo-cd.
     pub fn of(files: &'d [File]) -> Self {
-        let folders = Folders::of(files);
+        let folders = KnownFolders::of(files);
         let roots = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
         let roots = roots.filter_map(|document| match document {
             Document::Read(tree) => Some(tree.root()),
@@ -87,7 +87,7 @@ impl<'d> Appliers<'d> {
 }
 
 impl<'d> Applier<'d> {
-    fn of(root: Node<'d>, folders: &Folders<'d>) -> Option<Self> {
+    fn of(root: Node<'d>, folders: &KnownFolders<'d>) -> Option<Self> {
         let group = root.str_at(&["apiVersion"])?.split('/').next();
         let applied = match (group, root.str_at(&["kind"])) {
             (Some("kustomize.toolkit.fluxcd.io"), Some("Kustomization")) => {
@@ -134,7 +134,7 @@ pub fn sources(spec: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
     one.into_iter().chain(items_of(spec.and_then(|spec| spec.get("sources"))))
 }
 
-fn source_folder<'d>(source: Node<'d>, folders: &Folders<'d>) -> Option<AppliedFolder<'d>> {
+fn source_folder<'d>(source: Node<'d>, folders: &KnownFolders<'d>) -> Option<AppliedFolder<'d>> {
     let path = source.str_at(&["path"])?;
     Some(AppliedFolder { folder: folders.find(path)?, path, is_deep: recurses(source) })
 }
@@ -144,7 +144,11 @@ fn recurses(source: Node<'_>) -> bool {
 }
 
 /// The folders that a source in the template of an `ApplicationSet` may mean: the values of generators are part of its path.
-fn generated_folders<'d>(source: Node<'d>, root: Node<'d>, folders: &Folders<'d>) -> Vec<AppliedFolder<'d>> {
+fn generated_folders<'d>(
+    source: Node<'d>,
+    root: Node<'d>,
+    folders: &KnownFolders<'d>,
+) -> Vec<AppliedFolder<'d>> {
     let Some(path) = source.str_at(&["path"]) else { return Vec::new() };
     if !path.contains("{{") {
         return source_folder(source, folders).into_iter().collect();

@@ -1,4 +1,4 @@
-//! Folders whose objects are applied, although a kustomization elsewhere uses them as its base: `production`, which `staging` patches.
+//! KnownFolders whose objects are applied, although a kustomization elsewhere uses them as its base: `production`, which `staging` patches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -24,13 +24,13 @@ pub fn name(path: &str) -> &str {
 
 /// The folders of an input, with the folders above them.
 #[derive(Debug)]
-pub(crate) struct Folders<'d> {
+pub(crate) struct KnownFolders<'d> {
     all: BTreeSet<&'d str>,
     /// The folders by the last part of their path.
     by_name: BTreeMap<&'d str, Vec<&'d str>>,
 }
 
-impl<'d> Folders<'d> {
+impl<'d> KnownFolders<'d> {
     pub(crate) fn of(files: &'d [File]) -> Self {
         Self::around(files.iter().map(|file| file.source.name()))
     }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn finds_the_only_folder_that_a_path_may_mean() {
-        let folders = Folders::around(
+        let folders = KnownFolders::around(
             ["x/clusters/a/pool.yaml", "x/clusters/b/pool.yaml", "y/a/pool.yaml"].into_iter(),
         );
         for (path, expected) in [

@@ -9,7 +9,7 @@ use manifest::tree::{Node, NodeId, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
 use super::{MAX_OVERLAYS, Writer, with_values};
-use crate::folders::Folders;
+use crate::folders::KnownFolders;
 
 /// Label or annotation of an object whose variables Flux leaves as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -93,7 +93,7 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
             maps.entry(name).or_default().push(root);
         }
     }
-    let folders = Folders::of(files);
+    let folders = KnownFolders::of(files);
     own.into_iter()
         .filter_map(|root| {
             let path = root.str_at(&["spec", "path"])?;
