@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cluster::appliers::{Applier, Appliers};
+use cluster::appliers::{Applier, Appliers, folder_of_overlay};
 use cluster::built_objects::BuiltObjects;
 use cluster::folders::{folders_of, parent};
 use manifest::{Document, File};
@@ -31,14 +31,16 @@ pub(super) struct AppliedObjects<'p> {
 }
 
 impl<'p> AppliedObjects<'p> {
-    pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects) -> Self {
+    /// `dropped` are the files that no kustomization uses any more.
+    pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects, dropped: &BTreeSet<String>) -> Self {
         let files = &side.cluster.files;
         let in_overlays = built.objects_of_overlays(files).into_iter();
         let mut objects: Vec<_> = in_overlays.filter(|(object, _)| is_planned(*object)).collect();
         let known: BTreeSet<&str> = objects.iter().map(|(object, _)| object.root().source().name()).collect();
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
         objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
-        let appliers = Appliers::of(files);
+        let is_used = |file: &str| !dropped.contains(without_start(file, side.folder));
+        let appliers = Appliers::of(files).in_files(is_used);
         let mut by_name = BTreeMap::<_, Vec<usize>>::new();
         let mut appliers_of = BTreeMap::<_, BTreeSet<usize>>::new();
         for (index, applier) in appliers.all().iter().enumerate() {
@@ -48,8 +50,8 @@ impl<'p> AppliedObjects<'p> {
             }
         }
         let mut below = BTreeMap::<_, Vec<usize>>::new();
-        for (index, (object, _)) in objects.iter().enumerate() {
-            for folder in folders_of(object.root().source().name()) {
+        for (index, (object, overlays)) in objects.iter().enumerate() {
+            for folder in folders_around(object.root().source().name(), overlays) {
                 below.entry(folder).or_default().push(index);
             }
         }
@@ -103,13 +105,21 @@ impl<'p> AppliedObjects<'p> {
 
     /// The same overlays, without the start of the side and the names of what gives them variables.
     pub(super) fn plain_overlays_of(&self, object: Object<'_>) -> BTreeSet<&'p str> {
-        let plain = |overlay: &'p str| overlay.split(" (").next().unwrap_or_default();
-        self.overlays_of(object).into_iter().map(|overlay| relative(plain(overlay), self.folder)).collect()
+        let overlays = self.overlays_of(object).into_iter();
+        overlays.map(|overlay| relative(folder_of_overlay(overlay), self.folder)).collect()
     }
 
     /// The name of the file of an object, without the start of the side.
     pub(super) fn file_of_object<'d>(&self, object: Object<'d>) -> &'d str {
         without_start(object.root().source().name(), self.folder)
+    }
+
+    /// Whether the side has an object of the other side only in other files.
+    pub(super) fn has_moved(&self, object: Object<'_>, other: &AppliedObjects<'_>) -> bool {
+        let same = self.objects.iter().map(|(one, _)| *one);
+        let same = same.filter(|one| one.kind() == object.kind() && one.name() == object.name());
+        let mut files = same.map(|one| self.file_of_object(one)).peekable();
+        files.peek().is_some() && files.all(|file| file != other.file_of_object(object))
     }
 
     /// Whether a file of the side is in the folder of a file, or below it.
@@ -122,11 +132,21 @@ impl<'p> AppliedObjects<'p> {
     pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
         let file = object.root().source().name();
         let overlays = self.overlays_of(object);
-        let around = folders_of(file).filter_map(|folder| self.appliers_of.get(folder)).flatten();
-        let near: BTreeSet<usize> = around.copied().collect();
+        let around = folders_around(file, &overlays).into_iter();
+        let near: BTreeSet<usize> =
+            around.filter_map(|folder| self.appliers_of.get(folder)).flatten().copied().collect();
         let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));
         near.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
     }
+}
+
+/// The folders around a file and around the overlays that build it, in which Flux or Argo CD may apply it.
+fn folders_around<'n>(file: &'n str, overlays: &BTreeSet<&'n str>) -> BTreeSet<&'n str> {
+    let built = overlays.iter().flat_map(|overlay| {
+        let folder = folder_of_overlay(overlay);
+        core::iter::once(folder).chain(folders_of(folder))
+    });
+    folders_of(file).chain(built).collect()
 }
 
 /// The objects of a file that can change nodes.

@@ -25,8 +25,10 @@ pub(super) struct Argument {
     pub(super) text: String,
 }
 
-/// Arguments that give no value to another part.
-const WITHOUT_EFFECT: [&str; 3] = ["description", "lifecycle", "depends_on"];
+/// Arguments that give no value to another part. A description does: another one makes a security group anew.
+///
+/// Source: `resourceSecurityGroup` in `internal/service/ec2/vpc_security_group.go` of hashicorp/terraform-provider-aws: `ForceNew`.
+const WITHOUT_EFFECT: [&str; 2] = ["lifecycle", "depends_on"];
 
 /// Words in the names of arguments that only attributes with the same word show: `tags` of a security group or a module, `cluster_addons`
 /// of the module `eks`.

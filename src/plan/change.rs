@@ -333,10 +333,10 @@ fn is_open(field: &FieldChange<'_>) -> bool {
     values.any(has_placeholder_below)
 }
 
-/// Whether a text is one placeholder.
+/// Whether a text is one expression of Terraform.
 fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    Placeholder::find(text).is_some_and(|found| found.range == (0..text.len()))
+    text.starts_with("${") && Placeholder::find(text).is_some_and(|found| found.range == (0..text.len()))
 }
 
 /// The effect of a changed field in a sentence.

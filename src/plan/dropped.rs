@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::appliers::Appliers;
 use cluster::built_objects::BuiltObjects;
 use cluster::folders::parent;
+use objects::object::Object;
 
 use super::definitions;
 use super::scope::{is_planned, without_start};
@@ -81,11 +82,21 @@ fn overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> Overlay
 fn raw_overlays_of_files<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> OverlaysOfFiles<'d> {
     let mut found: OverlaysOfFiles<'d> = BTreeMap::new();
     for (object, overlays) in built.objects_of_overlays(&side.cluster.files) {
-        if is_planned(object) || definitions::is_definition(object) {
+        if is_planned(object) || definitions::is_definition(object) || is_applier(object) {
             found.entry(object.root().source().name()).or_default().extend(overlays);
         }
     }
     found
+}
+
+/// Whether an object of Flux or Argo CD applies others, which go with it.
+fn is_applier(object: Object<'_>) -> bool {
+    matches!(
+        (object.group(), object.kind()),
+        ("kustomize.toolkit.fluxcd.io", "Kustomization")
+            | ("helm.toolkit.fluxcd.io", "HelmRelease")
+            | ("argoproj.io", "Application" | "ApplicationSet")
+    )
 }
 
 fn names<'d>(side: PlanSide<'d>, built: &'d BuiltObjects) -> BTreeSet<&'d str> {

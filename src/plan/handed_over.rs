@@ -1,5 +1,5 @@
 //! NodePools that go from one object of Flux or Argo CD to another, such as a folder that gets its own Kustomization: if the first deletes
-//! them before the second applies them, their nodes go.
+//! them before the second applies them, their nodes go. NodePools that go to a folder that nothing applies are deleted.
 //!
 //! Source: `prune` in `internal/controller/kustomization_controller.go` of fluxcd/kustomize-controller deletes what its Kustomization no longer
 //! has if the labels of the object still name the Kustomization; docs/user-guide/resource_tracking.md of argoproj/argo-cd.
@@ -25,18 +25,29 @@ pub(super) fn changes(
     let (olds, news) = (AppliedPools::of(old), AppliedPools::of(new));
     let mut found: BTreeMap<(String, String), (&Applier<'_>, Vec<&str>)> = BTreeMap::new();
     for (key, (pool, before)) in &olds.0 {
-        let Some((_, after)) = news.get(*key, &olds) else { continue };
+        let deletes = |one: &&&Applier<'_>| {
+            new.counterpart(one, old).is_some_and(|same| retained::of_kept(same).is_none())
+        };
+        let giver = || before.iter().find(deletes).copied().filter(|_| retained::of_object(*pool).is_none());
+        let Some((_, after)) = news.get(*key, &olds) else {
+            if let Some((giver, at)) = giver()
+                .filter(|_| new.has_moved(*pool, old))
+                .and_then(|giver| Some((giver, new.counterpart(giver, old)?)))
+            {
+                found
+                    .entry((shown(giver), String::new()))
+                    .or_insert_with(|| (at, Vec::new()))
+                    .1
+                    .push(pool.name());
+            }
+            continue;
+        };
         let now = |one: &&Applier<'_>| {
             let same = new.counterpart(one, old);
             same.is_some_and(|same| after.iter().any(|other| other.root == same.root))
         };
         let (Some(taker), false) = (after.first(), before.iter().any(now)) else { continue };
-        let deletes = |one: &&&Applier<'_>| {
-            new.counterpart(one, old).is_some_and(|same| retained::of_kept(same).is_none())
-        };
-        let Some(giver) = before.iter().find(deletes).filter(|_| retained::of_object(*pool).is_none()) else {
-            continue;
-        };
+        let Some(giver) = giver() else { continue };
         let entry = found.entry((shown(giver), shown(taker))).or_insert_with(|| (*taker, Vec::new()));
         entry.1.push(pool.name());
     }
@@ -84,6 +95,13 @@ fn change(pair: PlanPair<'_>, giver: &str, taker: &str, at: &Applier<'_>, pools:
     let source = place.source();
     let (noun, them) = if pools.len() == 1 { ("NodePool", "it") } else { ("NodePools", "them") };
     let pools = pools.join(", ");
+    let message = if taker.is_empty() {
+        format!("{giver} no longer applies {noun} {pools}, and removes {them} with the nodes")
+    } else {
+        format!(
+            "{taker} takes over {noun} {pools} from {giver}, which removes {them} with the nodes if it comes first"
+        )
+    };
     PlannedChange {
         cluster: pair.name.to_owned(),
         kind: String::new(),
@@ -92,9 +110,7 @@ fn change(pair: PlanPair<'_>, giver: &str, taker: &str, at: &Applier<'_>, pools:
         effect: Effect::Unknown,
         reason: OrEmpty(None),
         node_pools: Vec::new(),
-        message: format!(
-            "{taker} takes over {noun} {pools} from {giver}, which removes {them} with the nodes if it comes first"
-        ),
+        message,
         file: source.name().to_owned(),
         line: source.position(place.span().start).line,
         fields: Vec::new(),

@@ -259,7 +259,10 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
-    let applied = (AppliedObjects::of(pair.old, &built.old), AppliedObjects::of(pair.new, &built.new));
+    let applied = (
+        AppliedObjects::of(pair.old, &built.old, &BTreeSet::new()),
+        AppliedObjects::of(pair.new, &built.new, &built.dropped),
+    );
     let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
     let unread = unread::changes(pair, &feeds);
     let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_file(folder, text));

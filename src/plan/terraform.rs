@@ -20,6 +20,11 @@ use super::scope::without_start;
 /// End of the names of files of variables.
 const VARIABLES: &str = ".tfvars";
 
+/// Outputs of modules that have the value of the argument of the same name.
+///
+/// Source: outputs.tf of terraform-aws-modules/terraform-aws-eks: the attributes of `aws_eks_cluster`, which has the arguments.
+const PASSED_ON: [&str; 2] = ["cluster_name", "cluster_version"];
+
 /// A part of the configurations with one address in one folder, or in one file of variables.
 #[derive(Debug)]
 struct FedPart<'p> {
@@ -30,6 +35,7 @@ struct FedPart<'p> {
     /// The file with the part.
     shown: &'p str,
     line: usize,
+    is_module: bool,
     /// The arguments of both sides.
     sides: [Option<Vec<Argument>>; 2],
 }
@@ -45,10 +51,18 @@ impl FedPart<'_> {
         self.text_of(self.feeding(attribute))
     }
 
-    /// The arguments that feed an attribute: the one with its name if both sides have it, such as `cluster_name` of the module `eks`.
+    /// The arguments that feed an attribute: of a resource the one with its name if both sides have it. A module may make an output of its
+    /// other arguments, except for the ones that are known to pass an argument on.
     fn feeding<'a>(&self, attribute: Option<&'a str>) -> impl Fn(&Argument) -> bool + use<'a> {
-        let is_own = move |argument: &Argument| attribute.is_some_and(|attribute| attribute == argument.name);
-        let has_own = self.sides_with(is_own) == [true, true];
+        let attribute_alone = attribute.filter(|name| !self.is_module || PASSED_ON.contains(name));
+        let is_own =
+            move |argument: &Argument| attribute_alone.is_some_and(|attribute| attribute == argument.name);
+        // The collection of an instance is another argument.
+        let is_of_instance = |argument: &Argument| {
+            is_own(argument) && ["each.", "count."].iter().any(|word| argument.text.contains(word))
+        };
+        let has_own =
+            self.sides_with(is_own) == [true, true] && self.sides_with(is_of_instance) == [false, false];
         move |argument| if has_own { is_own(argument) } else { argument.feeds(attribute) }
     }
 
@@ -120,10 +134,11 @@ impl<'p> TerraformFeeds<'p> {
     }
 
     fn add(&mut self, side: usize, (place, file, shown): (&'p str, &'p str, &'p str), part: Part) {
+        let is_module = part.address.starts_with("module.");
         let all = self.parts.entry(part.address).or_default();
         let index = all.iter().position(|known| known.place == place).unwrap_or(all.len());
         if index == all.len() {
-            all.push(FedPart { place, file, shown, line: part.line, sides: [None, None] });
+            all.push(FedPart { place, file, shown, line: part.line, is_module, sides: [None, None] });
         }
         let known = all.get_mut(index).and_then(|known| known.sides.get_mut(side));
         if let Some(known) = known {

@@ -391,3 +391,61 @@ fn the_values_of_a_chart_feed_texts_in_quotes() {
     assert_eq!(of(&values, &[change("other: a\n", "other: b\n")]), NONE);
     assert_eq!(of(&include, &[("README.md", "a", "b")]), NONE);
 }
+
+#[test]
+fn an_overlay_has_its_base_elsewhere() {
+    let one = pool("one");
+    let files = [
+        ("infra/base/class.yaml", CLASS),
+        ("infra/base/pool.yaml", one.as_str()),
+        ("infra/base/kustomization.yaml", "resources: [class.yaml, pool.yaml]"),
+        ("infra/prod/kustomization.yaml", "resources: [../base]"),
+    ];
+    let patched = format!(
+        "{}  patches: [{{target: {{kind: NodePool}}, patch: '[{{op: add, path: /spec/weight, value: 1}}]'}}]\n",
+        flux("infra/prod")
+    );
+    let newer = argo("infra/prod").replace("path: infra", "targetRevision: v2, path: infra");
+    for (before, after, field) in [
+        (flux("infra/prod"), patched, "Kustomization/nodes has another `patches`"),
+        (argo("infra/prod"), newer, "Application/nodes has another `targetRevision`"),
+        (flux("infra/prod"), String::new(), "Kustomization/nodes is removed"),
+        (argo("infra/prod"), String::new(), "Application/nodes is removed"),
+    ] {
+        let found = verdict(&files, &[("clusters/prod/nodes.yaml", &before, &after)]);
+        assert!(found.starts_with("may replace nodes") && found.contains(field), "{found}");
+    }
+}
+
+#[test]
+fn a_node_pool_that_goes_to_a_folder_that_nothing_applies_is_removed() {
+    let (one, extra) = (pool("one"), pool("extra"));
+    let moved = [("infra/extra.yaml", extra.as_str(), ""), ("archive/extra.yaml", "", extra.as_str())];
+    for (applier, expected) in [
+        (
+            flux("infra"),
+            "Kustomization/nodes no longer applies NodePool extra, and removes it with the nodes",
+        ),
+        (argo("infra"), "Application/nodes no longer applies NodePool extra, and removes it with the nodes"),
+        (flux("infra").replace("prune: true", "prune: false"), ""),
+    ] {
+        let files =
+            [("infra/class.yaml", CLASS), ("infra/one.yaml", one.as_str()), ("clusters/a.yaml", &applier)];
+        let found = verdict(&files, &moved);
+        if expected.is_empty() {
+            assert_eq!(found, NONE);
+        } else {
+            assert!(found.starts_with("may replace nodes") && found.contains(expected), "{found}");
+        }
+    }
+}
+
+#[test]
+fn an_object_of_flux_that_no_kustomization_lists_any_more_is_removed() {
+    let (one, nodes) = (pool("one"), flux("infra"));
+    let files =
+        [("infra/class.yaml", CLASS), ("infra/one.yaml", one.as_str()), ("clusters/nodes.yaml", &nodes)];
+    let list = ("clusters/kustomization.yaml", "resources: [nodes.yaml]", "resources: []");
+    let found = verdict(&files, &[list]);
+    assert!(found.starts_with("may replace nodes: Kustomization/nodes is removed"), "{found}");
+}

@@ -540,3 +540,52 @@ fn values_that_only_terraform_knows_break_no_relation_of_the_api_server() {
     let both = "role = \"a\"\n      instanceProfile = \"b\"";
     assert!(findings_in(&class(both)).iter().any(|finding| finding.contains("error api-rule")));
 }
+
+/// What a directive writes has the form that a function gives the text around it.
+#[test]
+fn a_directive_in_a_text_that_a_function_writes_in_another_form_is_no_error() {
+    let list = "- key: kubernetes.io/os\n  operator: In\n  values: [linux]\n%{ if a ~}\n- key: kubernetes.io/arch\n  operator: In\n  values: [amd64]\n%{ endif ~}\n";
+    let pool = r#"variable "a" { type = bool }
+resource "kubectl_manifest" "pool" {
+  yaml_body = <<-EOT
+    apiVersion: karpenter.sh/v1
+    kind: NodePool
+    metadata: {name: default}
+    spec:
+      template:
+        spec:
+          nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+          requirements:
+          ${indent(6, templatefile("${path.module}/list.tftpl", { a = var.a }))}
+  EOT
+}
+"#;
+    let toml = "[settings.kubernetes]\ncluster-name = \"prod\"\n%{ if a ~}\n[settings.kubernetes.node-labels]\nteam = \"a\"\n%{ endif ~}\n";
+    let given = |function: &str| {
+        class(&format!(
+            "userData: ${{{function}templatefile(\"${{path.module}}/data.tftpl\", {{ a = var.a }}))}}"
+        ))
+        .replace("al2023@v20250101", "bottlerocket@v1.30.0")
+    };
+    for class in [given("jsonencode("), given("format(\"%q\", ")] {
+        let folder = Folder::with(&[
+            ("infra/pool.tf", pool),
+            ("infra/list.tftpl", list),
+            ("infra/main.tf", class.as_str()),
+            ("infra/data.tftpl", toml),
+        ]);
+        let run = folder.check(&["infra", "--verbose"]);
+        assert!(run.stdout.contains("no findings in 2 documents"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_has_no_hash() {
+    let folder = Folder::with(&[(
+        "main.tf",
+        &class("tags: {build: '${substr(filesha256(\"${path.module}/lambda.zip\"), 0, 8)}'}"),
+    )]);
+    folder.write("lambda.zip", b"PK\x03\x04\xff\xfe\x00");
+    let run = folder.run(&["hash", "--format", "json", "."]);
+    assert_eq!(run.json()["objects"][0]["hash"], "", "{run:?}");
+}

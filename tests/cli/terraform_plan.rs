@@ -406,8 +406,17 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
         )
     };
     let (name, tags) = (module("module.eks.cluster_name"), module("module.eks.cluster_tags"));
+    let subnets = module("module.eks.subnet_ids");
     let group = module("module.eks.node_security_group_id");
     let role = module("aws_iam_role.a[0].name");
+    let instance = main(
+        "aws_iam_role.b[\"x\"].name",
+        "resource \"aws_iam_role\" \"b\" {\n  for_each = { x = \"a\" }\n  name = each.value\n}\n",
+    );
+    let security = main(
+        "aws_security_group.a.id",
+        "resource \"aws_security_group\" \"a\" {\n  name = \"a\"\n  description = \"a\"\n}\n",
+    );
     for (old, from, to, expected) in [
         (&group, "team = \"a\"", "team = \"b\"", NONE),
         (&group, "version = \"1\"", "version = \"2\"", NONE),
@@ -420,10 +429,14 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
         (&group, "[\"s\"]", "[\"s\", \"t\"]", may),
         (&name, "[\"s\"]", "[\"s\", \"t\"]", NONE),
         (&name, "cluster_name = \"a\"", "cluster_name = \"b\"", may),
+        // An output may be made of other arguments than the one of the same name.
+        (&subnets, "cluster_name = \"a\"", "cluster_name = \"b\"", may),
         (&tags, "team = \"a\"", "team = \"b\"", may),
         (&role, "team = \"a\"", "team = \"b\"", NONE),
         (&role, "cluster_name = \"a\"", "cluster_name = \"b\"", NONE),
         (&role, "count = 1", "count = 2", may),
+        (&instance, "x = \"a\"", "x = \"b\"", may),
+        (&security, "description = \"a\"", "description = \"b\"", may),
     ] {
         assert!(old.contains(from), "{from}");
         assert_eq!(verdict_of(&[("main.tf", old, &old.replace(from, to))]).0, expected, "{from} {to}");

@@ -56,6 +56,13 @@ impl<'d> Appliers<'d> {
         Self { all, kustomized: names.filter(is_kustomization).filter_map(parent).collect() }
     }
 
+    /// The objects in some files.
+    #[must_use]
+    pub fn in_files(mut self, is_meant: impl Fn(&str) -> bool) -> Self {
+        self.all.retain(|applier| is_meant(applier.root.source().name()));
+        self
+    }
+
     /// All objects.
     pub fn all(&self) -> &[Applier<'d>] {
         &self.all
@@ -67,17 +74,19 @@ impl<'d> Appliers<'d> {
     }
 
     /// Whether an object applies a file that some overlays build: the outermost kustomization in the folder of the object decides which files
-    /// are applied.
+    /// are applied. The file may be a base elsewhere.
     pub fn reaches(&self, applier: &Applier<'d>, file: &str, overlays: &BTreeSet<&str>) -> bool {
         applier.folders.iter().any(|AppliedFolder { folder, is_deep, .. }| {
             let around = || folders_of(file).filter(|around| is_within(around, folder));
             let outermost = around().filter(|around| self.kustomized.contains(around)).last();
             match outermost {
-                _ if around().next().is_none() => false,
+                _ if around().next().is_none() => {
+                    let reads_below = *is_deep && !self.kustomized.contains(folder);
+                    let mut built = overlays.iter().map(|overlay| folder_of_overlay(overlay));
+                    built.any(|built| built == *folder || (reads_below && is_within(built, folder)))
+                }
                 Some(kustomization) if kustomization == *folder || *is_deep => {
-                    let name = if kustomization.is_empty() { "." } else { kustomization };
-                    // Variables of Flux are in the name of an overlay.
-                    overlays.iter().any(|overlay| overlay.split(" (").next() == Some(name))
+                    overlays.iter().any(|overlay| folder_of_overlay(overlay) == kustomization)
                 }
                 Some(_) => false,
                 None => *is_deep || parent(file).unwrap_or_default() == *folder,
@@ -178,6 +187,12 @@ fn matches(pattern: &str, folder: &str) -> bool {
         |part: &&str| own.next().is_some_and(|own| part.contains("{{") || part.contains('*') || *part == own);
     let is_open = |part: &&str| part.contains("{{") || part.contains('*');
     !parts.iter().all(is_open) && parts.iter().all(is_same)
+}
+
+/// The folder of an overlay, whose name may have the variables of Flux behind it.
+pub fn folder_of_overlay(name: &str) -> &str {
+    let folder = name.split(" (").next().unwrap_or_default();
+    if folder == "." { "" } else { folder }
 }
 
 /// Whether a folder is another one or below it.

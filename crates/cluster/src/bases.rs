@@ -1,4 +1,4 @@
-//! KnownFolders whose objects are applied, although a kustomization elsewhere uses them as its base: `production`, which `staging` patches.
+//! Folders whose objects are applied, although a kustomization elsewhere uses them as its base: `production`, which `staging` patches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

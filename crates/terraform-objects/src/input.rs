@@ -4,8 +4,9 @@ use core::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use manifest::File;
+use manifest::limits::Exceeded;
 use manifest::source::Source;
+use manifest::{Document, File, ReadError};
 use terraform::FolderFiles;
 
 use crate::{FilesBeside, is_variables};
@@ -31,7 +32,8 @@ pub(crate) struct InputFiles<'f> {
 impl<'f> InputFiles<'f> {
     pub(crate) fn new(files: &[File], beside: &'f dyn FilesBeside) -> Self {
         let source = |file: &File| (path_of(file.source.name()), Arc::clone(&file.source));
-        let sources: BTreeMap<String, Arc<Source>> = files.iter().map(source).collect();
+        let sources: BTreeMap<String, Arc<Source>> =
+            files.iter().filter(|file| is_whole(file)).map(source).collect();
         let mut folders = BTreeMap::<String, Vec<String>>::new();
         let others = beside.names().into_iter().map(|name| path_of(&name));
         for path in sources.keys().cloned().chain(others.filter(|path| !sources.contains_key(path))) {
@@ -69,7 +71,8 @@ impl FolderFiles for InputFiles<'_> {
         }
         let mut read = self.read.borrow_mut();
         let file = read.entry(path.to_owned()).or_insert_with(|| self.beside.read(&name_of(path)));
-        Some(Arc::clone(&file.as_ref()?.source))
+        let file = file.as_ref().filter(|file| is_whole(file))?;
+        Some(Arc::clone(&file.source))
     }
 
     fn paths(&self) -> Vec<String> {
@@ -84,6 +87,20 @@ impl FolderFiles for InputFiles<'_> {
         paths.dedup();
         paths
     }
+}
+
+/// Whether the text of a file is all of it. A hash of a part would be the hash of another file.
+fn is_whole(file: &File) -> bool {
+    let is_cut = |document: &Document| match document {
+        Document::Unreadable { error, .. } => {
+            let is_encoding = matches!(error, ReadError::Binary | ReadError::NotUtf8 | ReadError::NotUtf16);
+            let is_large = matches!(error.exceeded(), Some(Exceeded::FileBytes(_)));
+            is_encoding || is_large || matches!(error, ReadError::NotOpened(_))
+        }
+        Document::Unevaluated { .. } => file.source.text().is_empty(),
+        _ => false,
+    };
+    !file.documents.iter().any(is_cut)
 }
 
 fn folder_of(path: &str) -> &str {

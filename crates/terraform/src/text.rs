@@ -164,6 +164,29 @@ impl EvaluatedText {
         builder.finish()
     }
 
+    /// The string with an indentation behind each line break, also in what its directives may write.
+    pub(crate) fn indented(&self, indentation: &str, place: TextPlace) -> Self {
+        let (mut builder, mut at) = (TextBuilder::default(), 0);
+        for line in self.as_str().split_inclusive('\n') {
+            builder.push_range(self, at, at + line.len());
+            at += line.len();
+            if line.ends_with('\n') {
+                builder.push(indentation, place, false);
+            }
+        }
+        for directive in &mut builder.directives {
+            let branches = directive.branches.iter().map(|branch| branch.indented(indentation, place));
+            directive.branches = branches.collect();
+        }
+        builder.finish()
+    }
+
+    /// Number of the lines, and of the bytes, of the string and of what its directives may write.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let sizes = self.texts().into_iter().map(|text| (text.split_inclusive('\n').count(), text.len()));
+        sizes.fold((0, 0), |(lines, bytes), (more, further)| (lines + more, bytes + further))
+    }
+
     pub(crate) fn with_encoded(self, value: EvaluatedValue) -> Self {
         Self { encoded: Some(Arc::new(value)), ..self }
     }

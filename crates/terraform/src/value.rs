@@ -365,6 +365,32 @@ impl EvaluatedValue {
         }
     }
 
+    /// The value for a function that writes it in another form: a string in which directives may write more is a placeholder, because what they
+    /// write would have that form too.
+    pub(crate) fn without_directives(&self) -> Self {
+        let all = |items: &Items| items.as_slice().iter().map(Self::without_directives).collect();
+        let each = |members: &EvaluatedMembers| {
+            let member = |(name, member): (&Arc<str>, &EvaluatedMember)| {
+                let value = member.value.without_directives();
+                (Arc::clone(name), EvaluatedMember { key: member.key, value })
+            };
+            members.as_map().iter().map(member).collect()
+        };
+        let data = match &self.data {
+            Data::List(of, items) => Data::List(of.clone(), all(items)),
+            Data::Set(of, items) => Data::Set(of.clone(), all(items)),
+            Data::Tuple(items) => Data::Tuple(all(items)),
+            Data::Map(of, members) => Data::Map(of.clone(), each(members)),
+            Data::Object(members) => Data::Object(each(members)),
+            Data::String(text) if !text.directives().is_empty() => {
+                let name = format!("unknown {}", text.fingerprint());
+                Data::String(EvaluatedText::computed(placeholder(&name), self.place))
+            }
+            known => known.clone(),
+        };
+        Self { data, ..*self }
+    }
+
     /// The value with the texts of its placeholders instead of what is not known.
     pub fn spelled(&self) -> Self {
         if self.knowledge() == Knowledge::Known {

@@ -41,7 +41,7 @@ pub struct Environments<'d> {
 impl<'d> Environments<'d> {
     /// Finds the environments of a cluster without a name, among its files and their objects in the order of the input.
     pub fn of(cluster: ClusterId, files: &[File], objects: &[InputObject<'d>], complete: bool) -> Self {
-        // KnownFolders that hold only scripts are no clusters.
+        // Folders that hold only scripts are no clusters.
         let read = files_of(cluster, files).filter(|(_, file)| !file.kind.is_text());
         let names = read.map(|(id, file)| (id, file.source.name())).collect();
         let roles = roles_of_folders(&names, objects);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::source::certain;
 
-/// KnownFolders whose subfolders are environments whatever their names are.
+/// Folders whose subfolders are environments whatever their names are.
 const CONTAINERS: [&str; 6] = ["cluster", "clusters", "env", "envs", "environments", "overlays"];
 
 /// Subfolders of such folders that the environments share.

@@ -211,6 +211,7 @@ fn write(
         }
         's' | 'q' => {
             let value = convert(value, &Type::String)?;
+            let value = if verb.mode == 'q' { value.without_directives() } else { value };
             let text = value.as_text().ok_or("The argument must be a string.")?;
             let kept = match verb.precision {
                 Some(precision) if precision > 0 => {

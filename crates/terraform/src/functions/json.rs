@@ -19,7 +19,7 @@ use crate::value::{Data, EvaluatedMember, EvaluatedValue};
 pub(super) fn jsonencode(call: &Call<'_>) -> Answer {
     let value = call.argument(0)?;
     let mut json = String::new();
-    write(value, &mut json);
+    write(&value.without_directives(), &mut json);
     call.spend_text(json.len())?;
     Ok(EvaluatedValue::text(
         EvaluatedText::computed(json, call.place).with_encoded(value.clone()),

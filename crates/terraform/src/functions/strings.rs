@@ -125,18 +125,9 @@ pub(super) fn substr(call: &Call<'_>) -> Answer {
 pub(super) fn indent(call: &Call<'_>) -> Answer {
     let spaces = usize::try_from(call.int(0)?).map_err(|_| "The number of spaces is negative.")?;
     let value = text(call, 1)?;
-    let lines = value.as_str().split_inclusive('\n');
-    call.spend_text(lines.clone().count().saturating_mul(spaces).saturating_add(value.as_str().len()))?;
-    let indentation = " ".repeat(spaces);
-    let (mut builder, mut at) = (TextBuilder::default(), 0);
-    for line in lines {
-        builder.push_range(value, at, at + line.len());
-        at += line.len();
-        if line.ends_with('\n') {
-            builder.push(&indentation, call.place, false);
-        }
-    }
-    Ok(EvaluatedValue::text(builder.finish(), call.place))
+    let (lines, bytes) = value.size();
+    call.spend_text(lines.saturating_mul(spaces).saturating_add(bytes))?;
+    Ok(EvaluatedValue::text(value.indented(&" ".repeat(spaces), call.place), call.place))
 }
 
 pub(super) fn split(call: &Call<'_>) -> Answer {

@@ -35,7 +35,7 @@ struct Emitter {
 pub(super) fn yamlencode(call: &Call<'_>) -> Answer {
     let value = call.argument(0)?;
     let mut emitter = Emitter { out: String::new(), is_open: false };
-    if emitter.value(value, 0, Position::Root).is_err() {
+    if emitter.value(&value.without_directives(), 0, Position::Root).is_err() {
         return call.unknown(Type::String);
     }
     if !emitter.out.ends_with('\n') {
