@@ -444,6 +444,39 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
 }
 
 #[test]
+fn a_changed_directive_may_replace_nodes_also_if_it_hides_a_list() {
+    const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+    let main = "variable \"a\" {}\nvariable \"b\" {}\nresource \"kubectl_manifest\" \"pool\" {\n  yaml_body = templatefile(\"pool.yaml.tftpl\", { a = var.a, b = var.b })\n}\n";
+    let pool = "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      expireAfter: 720h
+      requirements:
+%{ if a ~}
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+%{ else ~}
+      - {key: kubernetes.io/arch, operator: In, values: [arm64]}
+%{ endif ~}
+";
+    for (from, to, expected) in [
+        ("values: [amd64]", "values: [amd64, arm64]", "may replace nodes of 1 NodePool (default): spec.template.spec.requirements"),
+        ("%{ if a ~}", "%{ if b ~}", "may replace nodes of 1 NodePool (default): spec.template.spec.requirements"),
+        ("%{ if a ~}", "%{ if a ~}\n# spot", NONE),
+    ] {
+        let folder = Folder::with(&[("old/main.tf", main), ("new/main.tf", main), ("old/pool.yaml.tftpl", pool)]);
+        assert!(pool.contains(from));
+        folder.write("new/pool.yaml.tftpl", pool.replace(from, to).as_bytes());
+        let run = folder.run(&[&AT[..], &["old", "new", "--format", "json"]].concat()).json();
+        let verdict = run["verdict"].as_str().unwrap();
+        assert_eq!(verdict.split(" in ").next(), Some(expected), "{to}");
+    }
+}
+
+#[test]
 fn security_groups_and_subnets_that_selector_terms_find_replace_nodes() {
     let class: Value = json!({
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},

@@ -190,7 +190,40 @@ pub fn field_changes<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions
     }
     let rows = FIELD_EFFECTS.iter().filter(|row| row.kind == kind && row.comparison != FieldComparison::Hash);
     found.extend(rows.filter_map(|field| unhashed_change(field, old, new, options.hasher())));
+    let mut hidden = Vec::new();
+    find_hidden("spec", [old, new].map(|object| object.at(&["spec"])), &mut hidden);
+    for (path, [old, new]) in hidden {
+        let is_known = found.iter().any(|field| is_at(&field.path, &path) || is_at(&path, &field.path));
+        let rows = FIELD_EFFECTS.iter().filter(|row| row.kind == kind);
+        let concerned = rows.filter(|row| is_at(row.path, &path) || is_at(&path, row.path));
+        if let Some(field) = concerned.max_by_key(|row| row.effect).filter(|_| !is_known) {
+            found.push(FieldChange { path, old, new, effect: field.effect, reason: field.reason, field });
+        }
+    }
     found
+}
+
+/// Whether a path is another one, or below it.
+fn is_at(path: &str, above: &str) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// A path, and the values there of both sides.
+type HiddenValue<'d> = (String, [Option<Node<'d>>; 2]);
+
+/// Finds the placeholders of Terraform that differ. One in the place of an object or a list hides what is compared.
+fn find_hidden<'d>(path: &str, sides: [Option<Node<'d>>; 2], found: &mut Vec<HiddenValue<'d>>) {
+    let is_hidden = |node: &Node<'d>| node.as_str().is_some_and(|text| text.starts_with("${"));
+    let [old, new] = sides;
+    if sides.into_iter().flatten().any(|node| is_hidden(&node)) {
+        if old.map(Node::to_json) != new.map(Node::to_json) {
+            found.push((path.to_owned(), sides));
+        }
+        return;
+    }
+    for (key, node) in old.into_iter().flat_map(Node::members) {
+        find_hidden(&format!("{path}.{key}"), [Some(node), new.and_then(|new| new.get(key))], found);
+    }
 }
 
 fn unhashed_change<'d>(

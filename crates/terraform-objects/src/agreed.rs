@@ -26,9 +26,10 @@ pub(crate) struct TextReading<'t> {
 /// The document that some strings agree on. Each value that is not the same in all of them, or that some of them do not have, is a placeholder.
 /// `None` if they do not have one object of the same kind each.
 ///
-/// `why` makes a sentence of the paths of the placeholders.
+/// `conditions` are the conditions and collections of the directives; `why` makes a sentence of the paths of the placeholders.
 pub(crate) fn agreed(
     alternatives: &[AlternativeText],
+    conditions: &[&str],
     reading: TextReading<'_>,
     why: impl Fn(&[String]) -> String,
 ) -> Option<PlacedDocument> {
@@ -58,7 +59,8 @@ pub(crate) fn agreed(
     let first = placers.first()?;
     let at = first.place(root.span());
     let assembly = Assembly::of_text(texts.get(at.text)?, &READ_OPTIONS, limits.nodes);
-    let mut writer = AgreedWriter { placers: &placers, branches, assembly, is_compared, hidden: Vec::new() };
+    let mut writer =
+        AgreedWriter { placers: &placers, branches, conditions, assembly, is_compared, hidden: Vec::new() };
     writer.value(&roots, 0, None)?;
     let AgreedWriter { mut assembly, hidden, .. } = writer;
     first.add_comments(trees.first()?, &mut assembly);
@@ -73,6 +75,7 @@ struct AgreedWriter<'t> {
     placers: &'t [Placer<'t>],
     /// The branches that each of the strings has.
     branches: Vec<&'t [usize]>,
+    conditions: &'t [&'t str],
     assembly: Assembly,
     is_compared: bool,
     /// The paths of the placeholders.
@@ -83,7 +86,8 @@ impl AgreedWriter<'_> {
     /// Writes a value at the place that it has in the string with the number `main`.
     fn value<'d>(&mut self, nodes: &[Node<'d>], main: usize, parent: Option<NodeId>) -> Option<()> {
         let Some(whole) = self.whole(nodes, main) else {
-            return self.hide(*nodes.get(main)?, nodes, main, parent);
+            let all: Vec<Option<Node<'d>>> = nodes.iter().copied().map(Some).collect();
+            return self.hide(*nodes.get(main)?, &all, main, parent);
         };
         let node = *nodes.get(whole)?;
         let id = self.placers.get(whole)?.add(node, parent, &mut self.assembly)?;
@@ -92,11 +96,10 @@ impl AgreedWriter<'_> {
             let of = |other: &Node<'d>| {
                 if has_same_keys { other.children().nth(index) } else { other.get(child.key()) }
             };
-            let children: Vec<Node<'d>> = nodes.iter().filter_map(of).collect();
-            if children.len() == nodes.len() {
-                self.value(&children, whole, Some(id))?;
-            } else {
-                self.hide(child, &children, whole, Some(id))?;
+            let children: Vec<Option<Node<'d>>> = nodes.iter().map(of).collect();
+            match children.iter().copied().collect::<Option<Vec<Node<'d>>>>() {
+                Some(children) => self.value(&children, whole, Some(id))?,
+                None => self.hide(child, &children, whole, Some(id))?,
             }
         }
         self.assembly.complete(id);
@@ -107,12 +110,14 @@ impl AgreedWriter<'_> {
     fn hide<'d>(
         &mut self,
         node: Node<'d>,
-        different: &[Node<'d>],
+        different: &[Option<Node<'d>>],
         string: usize,
         parent: Option<NodeId>,
     ) -> Option<()> {
         self.hidden.push(path_of(node, node.tree().root()));
-        let texts = || different.iter().map(|node| node.source().slice(node.span())).collect::<Vec<_>>();
+        // The name depends on what the value may be, where, and on what decides it.
+        let text = |node: &Option<Node<'d>>| node.map_or("", |node| node.source().slice(node.span()));
+        let texts = || different.iter().map(text).chain(self.conditions.iter().copied()).collect::<Vec<_>>();
         let placeholder = unknown(self.is_compared, || fingerprint(&texts()));
         self.placers.get(string)?.hide(node, &placeholder, parent, &mut self.assembly)
     }

@@ -10,10 +10,11 @@ use terraform::{AlternativeText, EvaluatedText, EvaluatedValue, TextPlace, decod
 pub(crate) enum DocumentDraft {
     /// YAML or JSON in a string, and the expression that uses the string.
     Text(EvaluatedText, TextPlace),
-    /// YAML or JSON in one of several strings, and the expression that uses it. Where they do not agree on the document, its place, the address
-    /// of the resource, and the reason.
+    /// YAML or JSON in one of several strings, the string with directives that leads to them, and the expression that uses it. Where they do
+    /// not agree on the document, its place, the address of the resource, and the reason.
     Alternatives {
         texts: Vec<AlternativeText>,
+        whole: EvaluatedText,
         used: TextPlace,
         at: TextPlace,
         address: String,

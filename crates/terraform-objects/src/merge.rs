@@ -75,7 +75,7 @@ impl Merge {
         for draft in drafts {
             match draft {
                 DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
-                DocumentDraft::Alternatives { texts: alternatives, used, at, address, reason } => {
+                DocumentDraft::Alternatives { texts: alternatives, whole, used, at, address, reason } => {
                     let why = |paths: &[String]| {
                         format!("`{address}`, not checked in `{}`: {reason}", paths.join("`, `"))
                     };
@@ -84,7 +84,7 @@ impl Merge {
                         reason: format!("`{address}`, not checked: {reason}"),
                     };
                     let reading = TextReading { used: *used, texts, limits, is_compared: self.is_compared() };
-                    let agreed = agreed::agreed(alternatives, reading, why);
+                    let agreed = agreed::agreed(alternatives, &whole.conditions(), reading, why);
                     let placed = agreed.unwrap_or_else(|| PlacedDocument { at: *at, document: unknown() });
                     self.add_document(placed, texts);
                 }

@@ -146,6 +146,14 @@ impl EvaluatedText {
         Some(all.into_iter().map(finished).collect())
     }
 
+    /// The conditions and collections of the directives, as the placeholders that stand for what they write.
+    pub fn conditions(&self) -> Vec<&str> {
+        let of = |directive: &'_ UnresolvedDirective| directive.placeholder.text(self.as_str());
+        let own = self.directives().iter().map(of);
+        let branches = self.directives().iter().flat_map(|directive| directive.branches.iter());
+        own.chain(branches.flat_map(Self::conditions)).collect()
+    }
+
     /// Name of everything that the string may be, so that two strings with unresolved directives can be compared.
     pub fn fingerprint(&self) -> String {
         fingerprint(&self.texts())

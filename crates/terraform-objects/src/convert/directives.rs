@@ -21,15 +21,15 @@ pub(super) fn documents(
 ) -> Vec<DocumentDraft> {
     let mut drafts = vec![DocumentDraft::Used(text.clone(), used)];
     for part in parts(text) {
-        let Some(first) = part.directives().first() else {
+        let Some(at) = part.directives().first().map(|directive| directive.place) else {
             drafts.push(DocumentDraft::Text(part, used));
             continue;
         };
         let reason = reason(resource, name, &part);
         let address = resource.block.address.clone();
         drafts.push(match part.alternatives(MAX_ALTERNATIVES) {
-            Some(texts) => DocumentDraft::Alternatives { texts, used, at: first.place, address, reason },
-            None => DocumentDraft::Unknown(first.place, format!("`{address}`, not checked: {reason}")),
+            Some(texts) => DocumentDraft::Alternatives { texts, whole: part, used, at, address, reason },
+            None => DocumentDraft::Unknown(at, format!("`{address}`, not checked: {reason}")),
         });
     }
     drafts
