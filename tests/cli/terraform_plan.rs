@@ -463,11 +463,20 @@ spec:
 %{ endif ~}
 ";
     for (from, to, expected) in [
-        ("values: [amd64]", "values: [amd64, arm64]", "may replace nodes of 1 NodePool (default): spec.template.spec.requirements"),
-        ("%{ if a ~}", "%{ if b ~}", "may replace nodes of 1 NodePool (default): spec.template.spec.requirements"),
+        (
+            "values: [amd64]",
+            "values: [amd64, arm64]",
+            "may replace nodes of 1 NodePool (default): spec.template.spec.requirements",
+        ),
+        (
+            "%{ if a ~}",
+            "%{ if b ~}",
+            "may replace nodes of 1 NodePool (default): spec.template.spec.requirements",
+        ),
         ("%{ if a ~}", "%{ if a ~}\n# spot", NONE),
     ] {
-        let folder = Folder::with(&[("old/main.tf", main), ("new/main.tf", main), ("old/pool.yaml.tftpl", pool)]);
+        let folder =
+            Folder::with(&[("old/main.tf", main), ("new/main.tf", main), ("old/pool.yaml.tftpl", pool)]);
         assert!(pool.contains(from));
         folder.write("new/pool.yaml.tftpl", pool.replace(from, to).as_bytes());
         let run = folder.run(&[&AT[..], &["old", "new", "--format", "json"]].concat()).json();
