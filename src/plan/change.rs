@@ -328,7 +328,7 @@ fn place_in<'d>(object: Object<'d>, value: Option<Node<'d>>, path: &str) -> Plac
 fn is_open(field: &FieldChange<'_>) -> bool {
     let mut values = [field.old, field.new].into_iter().flatten();
     if field.path == USER_DATA {
-        // What a directive of Terraform writes has a name of this form.
+        // A directive of Terraform has a placeholder of this form.
         let is_open = |text: &str| is_placeholder(text) || text.contains("${unknown ");
         return values.any(|value| value.as_str().is_some_and(is_open));
     }

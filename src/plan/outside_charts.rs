@@ -23,7 +23,7 @@ struct OutsideChart<'p> {
     file: &'p File,
     /// The part of the document that names the chart.
     at: Node<'p>,
-    /// What installs the chart, in words.
+    /// The object or file that installs the chart, in words.
     what: String,
     /// The texts that may name files with values.
     texts: Vec<&'p str>,
@@ -40,7 +40,7 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
         let is_same = |old: &&OutsideChart<'_>| {
             old.what == new.what && without_start(old.file.source.name(), pair.old.folder) == file
         };
-        // What only one side has is compared by itself.
+        // An object that only one side has is compared by itself.
         let Some(old) = olds.iter().find(is_same) else { continue };
         let is_applier = new.at.get("spec").is_some();
         let what = if !is_applier && old.at.to_json() != new.at.to_json() {

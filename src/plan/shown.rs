@@ -21,7 +21,7 @@ pub(super) fn shown(path: &str, old: Option<Node<'_>>, new: Option<Node<'_>>) ->
     let (Some(one), Some(other)) = (old, new) else {
         return (old.map(alone).unwrap_or_default(), new.map(alone).unwrap_or_default());
     };
-    // What the text refers to has changed.
+    // A value to which the text refers has changed.
     if one.to_json() == other.to_json() {
         return (alone(one), alone(other));
     }

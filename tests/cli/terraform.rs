@@ -541,7 +541,7 @@ fn values_that_only_terraform_knows_break_no_relation_of_the_api_server() {
     assert!(findings_in(&class(both)).iter().any(|finding| finding.contains("error api-rule")));
 }
 
-/// What a directive writes has the form that a function gives the text around it.
+/// The function also changes the form of the text that the directive writes.
 #[test]
 fn a_directive_in_a_text_that_a_function_writes_in_another_form_is_no_error() {
     let list = "- key: kubernetes.io/os\n  operator: In\n  values: [linux]\n%{ if a ~}\n- key: kubernetes.io/arch\n  operator: In\n  values: [amd64]\n%{ endif ~}\n";

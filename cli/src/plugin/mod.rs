@@ -46,7 +46,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arg
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Moves flags of kubectl that stand before the subcommand behind it, where they are declared: `-n shop why pod/web-0`.
+/// Moves flags of kubectl from before the subcommand to a place behind it, where they are declared: `-n shop why pod/web-0`.
 fn with_flags_behind(program: &Command, arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words = arguments.into_iter();
     let mut first: Vec<OsString> = words.next().into_iter().collect();

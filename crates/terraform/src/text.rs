@@ -146,7 +146,7 @@ impl EvaluatedText {
         Some(all.into_iter().map(finished).collect())
     }
 
-    /// The conditions and collections of the directives, as the placeholders that stand for what they write.
+    /// The conditions and collections of the directives, as their placeholders name them.
     pub fn conditions(&self) -> Vec<&str> {
         let of = |directive: &'_ UnresolvedDirective| directive.placeholder.text(self.as_str());
         let own = self.directives().iter().map(of);

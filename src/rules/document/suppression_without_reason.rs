@@ -5,7 +5,7 @@ use rule::{Fixes, On, Runs};
 rule! {
     /// ## What it does
     ///
-    /// Checks that every suppression gives a reason. A text such as `<write the reason>`, as editors insert it, is none.
+    /// Checks that every suppression gives a reason. A text such as `<write the reason>`, as editors insert it, does not count.
     ///
     /// ## Why it is bad
     ///

@@ -163,7 +163,7 @@ fn values_in_files_have_their_places_there() {
     assert_eq!(configuration.texts.slice(name.place), "${name}");
 }
 
-/// A string that got too long is not a part of those that refer to it: each of them would hold its megabytes.
+/// A string that got too long is not a part of the strings that refer to it: each of them would hold its megabytes.
 #[test]
 fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
     let doubled: Vec<_> =
