@@ -405,9 +405,8 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
              locals {\n  tags = { team = \"a\" }\n}\nresource \"aws_iam_role\" \"a\" {\n  count = 1\n  depends_on = [module.eks]\n  tags = local.tags\n}\n",
         )
     };
-    let (name, tags) = (module("module.eks.cluster_name"), module("module.eks.cluster_tags"));
-    let subnets = module("module.eks.subnet_ids");
-    let group = module("module.eks.node_security_group_id");
+    let outputs = ["cluster_name", "cluster_tags", "subnet_ids", "node_security_group_id"];
+    let [name, tags, subnets, group] = outputs.map(|output| module(&format!("module.eks.{output}")));
     let role = module("aws_iam_role.a[0].name");
     let instance = main(
         "aws_iam_role.b[\"x\"].name",
