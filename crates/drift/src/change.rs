@@ -221,8 +221,12 @@ fn find_hidden<'d>(path: &str, sides: [Option<Node<'d>>; 2], found: &mut Vec<Hid
         }
         return;
     }
+    let others: BTreeMap<&str, Node<'d>> = new.into_iter().flat_map(Node::members).collect();
     for (key, node) in old.into_iter().flat_map(Node::members) {
-        find_hidden(&format!("{path}.{key}"), [Some(node), new.and_then(|new| new.get(key))], found);
+        let other = others.get(key).copied();
+        if node.is_mapping() || is_hidden(&node) || other.is_some_and(|other| is_hidden(&other)) {
+            find_hidden(&format!("{path}.{key}"), [Some(node), other], found);
+        }
     }
 }
 
