@@ -1,4 +1,4 @@
-//! What the objects of Flux and Argo CD in the input apply.
+//! The NodePools and EC2NodeClasses that the objects of Flux and Argo CD in the input apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ impl<'p> AppliedObjects<'p> {
         Self { appliers, by_name, folder: side.folder, files, objects, below, appliers_of }
     }
 
-    /// What an object of Flux or Argo CD of the other side is here: the one with its name in the same file, or the only one with its name.
+    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name.
     pub(super) fn counterpart(
         &self,
         applier: &Applier<'_>,

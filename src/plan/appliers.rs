@@ -58,7 +58,7 @@ pub(super) fn changes(
         .collect();
     let mut found = Vec::new();
     for before in old.appliers.all() {
-        // What is removed or moved is compared by itself.
+        // A removed or moved object is compared by itself.
         let is_there = || {
             let mut files = old.objects_of(before).map(|object| object.root().source().name());
             files.any(|file| kept.contains(without_start(file, pair.old.folder)))

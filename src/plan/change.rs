@@ -251,7 +251,7 @@ fn message<'d>(change: &ObjectChange<'d>, left: &ConcernedPools<'d>, renamed: &R
     }
 }
 
-/// The NodePools that use an EC2NodeClass, with the words that they launch no nodes without it; `None` if there are none.
+/// The NodePools that use an EC2NodeClass, with the words that they launch no nodes without it; `None` without such NodePools.
 pub(super) fn stranded<'d>(pools: &ConcernedPools<'d>, class: &'d str) -> Option<String> {
     let names: Vec<&str> = pools.of_object(Kind::NODE_CLASS, class).into_iter().collect();
     match names.as_slice() {

@@ -323,7 +323,7 @@ impl<'p> Feeds<'p> {
         }
         let of_terraform = |text: &str| {
             let file = node.source().name();
-            // A here-document stands in the configuration itself.
+            // A here-document is a part of the configuration itself.
             let is_own = node.tree().is_evaluated() || is_terraform(file);
             self.terraform.of_text(text, file).filter(|_| is_own)
         };

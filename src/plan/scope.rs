@@ -189,7 +189,7 @@ pub(super) fn is_planned(object: Object<'_>) -> bool {
 /// visible to every cluster.
 type ScopeKey = Option<String>;
 
-/// What tells clusters apart whose objects have the same names.
+/// The names that tell clusters apart whose objects have the same names.
 #[derive(Clone, Copy, Debug)]
 enum ScopeWay {
     Environment,

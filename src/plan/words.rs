@@ -459,7 +459,7 @@ fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String
     if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes)) }
 }
 
-/// What changes of the controller, such as `Kubernetes 1.33 → 1.34`.
+/// The changes of the controller in words, such as `Kubernetes 1.33 → 1.34`.
 fn subject(change: &ControllerChange) -> String {
     let ControllerChange { subject, old, new, .. } = change;
     if old == new || old.is_empty() || new.is_empty() {

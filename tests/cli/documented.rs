@@ -45,7 +45,7 @@ fn commands_in_the_documentation_exist_with_their_flags() {
     let mut count = 0;
     for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
         for command in commands(&fs::read_to_string(page).unwrap()) {
-            // The namespace of kubectl may stand before the subcommand.
+            // The namespace of kubectl may come before the subcommand.
             let mut words = command.strip_prefix("-n shop ").unwrap_or(&command).split_whitespace();
             let Some(name) = words.find(|word| word.starts_with(|char: char| char.is_ascii_lowercase()))
             else {

@@ -125,7 +125,7 @@ fn what_applies_nodepools_in_another_way_or_no_longer_may_replace_nodes() {
         (argo("a"), argo("b"), may("Application/nodes has another `path`")),
         (revision("v1"), revision("v2"), may("Application/nodes has another `targetRevision`")),
         (helm("node-pools", "a"), helm("node-pools", "b"), may("HelmRelease/nodes has another `values`")),
-        // What matters to no node.
+        // These changes matter to no node.
         (flux("a"), flux("c"), NONE.to_owned()),
         (flux("a"), image, NONE.to_owned()),
         (flux("a"), flux("a").replace("10m", "20m"), NONE.to_owned()),
@@ -338,7 +338,7 @@ fn a_removed_nodepool_may_stay_if_nothing_deletes_it() {
         let answer = plan(&files, &[("a/extra.yaml", &extra, "")]);
         assert_eq!(answer["verdict"], *expected, "{applier}{extra}{answer}");
     }
-    // What applies the NodePool is removed with it.
+    // The Kustomization or Application is removed with the NodePool.
     for (applier, expected) in [
         (flux("a"), removes.to_owned()),
         (argo("a"), removes.to_owned()),

@@ -108,7 +108,7 @@ fn an_object_that_a_chart_or_a_release_replaces_may_stay() {
         "new/d/templates/pool.yaml is new, and documents in it could not be read; compare the output of `helm template` or `kustomize build`",
     );
     assert_eq!(of(("d/templates/pool.yaml", "", &template)), expected);
-    // What applied it applies another source.
+    // The object that applied it now applies another source.
     let elsewhere = flux("elsewhere");
     let change = [("a/extra.yaml", &*extra, ""), ("apps/nodes.yaml", &*flux("a"), &*elsewhere)];
     assert_eq!(

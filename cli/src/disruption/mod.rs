@@ -130,7 +130,7 @@ pub(crate) fn answer_and_assumptions(
 /// The node of the subject that the options name.
 pub(crate) struct ExplainedSubject {
     pub(crate) node: ExplainedNode,
-    /// What happens to the node now, or what keeps it from being disrupted.
+    /// The state of the node: the method that disrupts it now, or the reason that keeps it.
     pub(crate) state: String,
     /// Effect of the annotation of the pod, if the subject is a pod.
     pub(crate) protection: Option<String>,
