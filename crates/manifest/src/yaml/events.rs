@@ -84,11 +84,9 @@ impl<'t> EventParser<'t> {
         self
     }
 
-    /// Takes the comments before a byte, each from its `#` to the end of its line.
-    pub(super) fn take_comments_before(&mut self, end: usize) -> impl Iterator<Item = Span> {
-        let comments = &mut self.scanner.comments;
-        let count = comments.iter().take_while(|comment| comment.start < end).count();
-        comments.drain(..count)
+    /// Takes the next comment before a byte, from its `#` to the end of its line.
+    pub(super) fn take_comment_before(&mut self, end: usize) -> Option<Span> {
+        self.scanner.comments.pop_front_if(|comment| comment.start < end)
     }
 
     /// The value of the latest scalar.

@@ -247,8 +247,10 @@ impl Loader {
                 }
             };
             let verbatim = self.container.is_none_or(|container| container.whole.is_none());
-            for comment in parser.take_comments_before(local.start).filter(|_| verbatim) {
-                self.tree.add_comment(self.span(comment));
+            while let Some(comment) = parser.take_comment_before(local.start) {
+                if verbatim {
+                    self.tree.add_comment(self.span(comment));
+                }
             }
             let span = self.span(local);
             match event {

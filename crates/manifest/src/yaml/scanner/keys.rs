@@ -5,6 +5,9 @@ use crate::source::certain;
 use crate::yaml::cursor::SavedPosition;
 use crate::yaml::token::TokenKind;
 
+/// The most characters of a key without `?`.
+const MAX_KEY_LENGTH: usize = 1024;
+
 impl Scanner<'_> {
     /// Whether a key inside brackets, or its `:` on another line, is left of the surrounding block.
     pub(super) fn is_key_under_indented(&self, token_index: usize, colon: SavedPosition) -> bool {
@@ -146,18 +149,21 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Drops possible keys that cannot be keys any more: outside brackets a key is on one line, and it has at most 1024
-    /// characters.
+    /// Drops possible keys that cannot be keys any more: outside brackets a key is on one line, and it is not longer than
+    /// [`MAX_KEY_LENGTH`].
     pub(super) fn drop_stale_keys(&mut self) -> ScanResult {
         let outside = self.outer.is_empty();
-        if outside && self.level.key.is_none() {
+        let is_near = |key: SimpleKey| {
+            key.mark.line == self.cursor.line && self.cursor.at - key.mark.at <= MAX_KEY_LENGTH
+        };
+        if outside && self.level.key.is_none_or(is_near) {
             return Ok(());
         }
         let mark = self.cursor.mark();
         let mut missing = None;
         for level in self.outer.iter_mut().chain([&mut self.level]) {
             if let Some(key) = level.key
-                && (outside && key.mark.line < mark.line || mark.index - key.mark.index > 1024)
+                && (outside && key.mark.line < mark.line || mark.index - key.mark.index > MAX_KEY_LENGTH)
             {
                 level.key = None;
                 missing = missing.or(key.required.then_some(key.mark.at));

@@ -12,6 +12,8 @@ mod quoted;
 mod spacing;
 mod tags;
 
+use std::collections::VecDeque;
+
 use super::cursor::{SavedPosition, YamlCursor, is_flow, is_line_end, is_space};
 use super::declarations::Declarations;
 use super::token::{ScalarText, Tag, TokenKind, YamlToken};
@@ -77,7 +79,7 @@ pub(super) struct Scanner<'t> {
     pub(super) cursor: YamlCursor<'t>,
     pub(super) declarations: Declarations<'t>,
     /// Comments that the parser has not yet taken, each from its `#` to the end of its line.
-    pub(super) comments: Vec<Span>,
+    pub(super) comments: VecDeque<Span>,
     /// Values that differ from their spelling, one after another.
     pub(super) composed: String,
     pub(super) fault: ScanFault,
@@ -111,7 +113,7 @@ impl<'t> Scanner<'t> {
         Self {
             cursor: YamlCursor::new(text),
             declarations: Declarations::default(),
-            comments: Vec::new(),
+            comments: VecDeque::new(),
             composed: String::new(),
             fault: ScanFault { at: 0, why: None },
             depth,
@@ -149,8 +151,11 @@ impl<'t> Scanner<'t> {
         let Some(token) = self.tokens.get(self.head).copied() else { return Err(Stopped) };
         self.head += 1;
         self.returned += 1;
-        // Dropping returned tokens in batches keeps the cost per token constant.
-        if self.head == self.tokens.len() || self.head > 4096 {
+        if self.head == self.tokens.len() {
+            self.tokens.clear();
+            self.head = 0;
+        } else if self.head > 4096 {
+            // Dropping returned tokens in batches keeps the cost per token constant.
             self.tokens.drain(..self.head);
             self.head = 0;
         }
@@ -165,8 +170,9 @@ impl<'t> Scanner<'t> {
                     return Ok(());
                 }
                 self.drop_stale_keys()?;
-                let mut keys = self.outer.iter().chain([&self.level]).filter_map(|level| level.key.as_ref());
-                if !keys.any(|key| key.number == self.returned) {
+                let may_start_key =
+                    |level: &Level| level.key.as_ref().is_some_and(|key| key.number == self.returned);
+                if !may_start_key(&self.level) && !self.outer.iter().any(may_start_key) {
                     return Ok(());
                 }
             } else {

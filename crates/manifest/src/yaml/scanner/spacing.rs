@@ -91,7 +91,7 @@ impl Scanner<'_> {
     pub(super) fn skip_comment(&mut self) {
         let start = self.cursor.at;
         self.cursor.pass(self.cursor.line_end());
-        self.comments.push(Span::new(start, self.cursor.at));
+        self.comments.push_back(Span::new(start, self.cursor.at));
     }
 
     /// Passes spaces, tabs and a comment. Returns whether there were tabs.

@@ -54,7 +54,7 @@ fn ours(text: &str, depth: usize) -> Outcome {
             YamlEvent::End => CommonEvent::End(span),
             YamlEvent::Alias(anchor) => CommonEvent::Alias(anchor, span),
             YamlEvent::DocumentEnd => {
-                let comments = parser.take_comments_before(place.start);
+                let comments = core::iter::from_fn(|| parser.take_comment_before(place.start));
                 CommonEvent::Document(comments.map(|span| (span.start, span.end)).collect())
             }
         });
