@@ -1,8 +1,8 @@
 //! Objects in the files, for the list of documents and as the API server would receive them.
 
-use checker::json::value_of;
 use karpwarden::answers::OrEmpty;
 use karpwarden::answers::page::{ListedObject, ReviewedOperation};
+use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::{Object, Operation};
 use serde_json::Value as Json;
@@ -37,7 +37,7 @@ fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Liste
         operation: OrEmpty(operation),
         line: at.line,
         offset: at.offset,
-        object: whole.then(|| value_of(object.root())),
-        old_object: whole.then(|| object.old().map_or(Json::Null, value_of)),
+        object: whole.then(|| object.root().to_json()),
+        old_object: whole.then(|| object.old().map_or(Json::Null, Node::to_json)),
     }
 }

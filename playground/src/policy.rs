@@ -3,7 +3,6 @@
 //! The text comes from `policies/karpenter`, so that the page never offers a policy without a policy server, match
 //! conditions or `failurePolicy: Ignore`.
 
-use checker::json::value_of;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden::rule::settings::keys;
@@ -68,7 +67,7 @@ fn with_settings(document: &str, settings: &Map<String, Json>) -> String {
 fn own_settings(text: &str) -> Map<String, Json> {
     let file = File::read("settings.yaml", text, &Limits::DEFAULT);
     match file.documents.first() {
-        Some(Document::Read(tree)) => match value_of(tree.root()) {
+        Some(Document::Read(tree)) => match tree.root().to_json() {
             Json::Object(own) => own,
             _ => Map::new(),
         },

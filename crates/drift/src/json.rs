@@ -15,10 +15,8 @@ fn write_value(node: Node<'_>, out: &mut String) {
     match node.value() {
         Value::Null => out.push_str("null"),
         Value::Mapping => {
-            let mut members: Vec<_> = node.members().collect();
-            members.sort_by_key(|(key, _)| *key);
             out.push('{');
-            for (index, (key, value)) in members.into_iter().enumerate() {
+            for (index, (key, value)) in node.sorted_members().into_iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }

@@ -6,7 +6,6 @@
 #![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
 
 pub mod files;
-pub mod json;
 pub mod settings;
 
 use karpwarden::answers::page::{About, KnownRelease};

@@ -7,9 +7,6 @@ use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::{Date, Settings, SettingsProblem, Target};
 use serde_json::{Map, Value as Json};
-
-use crate::json::value_of;
-
 /// Parses settings, or returns every mistake in them.
 pub fn read(text: &str) -> Result<Settings, String> {
     Settings::parse_file(&file(text), &KARPENTER_OBJECTS).map_err(|problems| listed(&problems))
@@ -19,7 +16,7 @@ pub fn read(text: &str) -> Result<Settings, String> {
 pub fn as_json(text: &str) -> Result<Map<String, Json>, String> {
     let file = file(text);
     match Settings::document(&file) {
-        Ok(Some(tree)) => match value_of(tree.root()) {
+        Ok(Some(tree)) => match tree.root().to_json() {
             Json::Object(members) => Ok(members),
             _ => Ok(Map::new()),
         },

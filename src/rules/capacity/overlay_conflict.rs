@@ -176,10 +176,10 @@ impl<'d> Overlay<'d> {
             return Some((mine, "a price".to_owned()));
         }
         let theirs = other.view.capacity()?;
-        let mine = self.view.capacity()?.members().filter(|(key, _)| theirs.get(key).is_some());
-        let mine: BTreeMap<&str, Node<'d>> = mine.collect();
-        let names: Vec<&str> = mine.keys().copied().collect();
-        let (_, first) = mine.first_key_value()?;
+        let mut mine = self.view.capacity()?.sorted_members();
+        mine.retain(|(key, _)| theirs.get(key).is_some());
+        let names: Vec<&str> = mine.iter().map(|(key, _)| *key).collect();
+        let (_, first) = mine.first()?;
         Some((*first, format!("`{}`", names.join("`, `"))))
     }
 }

@@ -1,6 +1,6 @@
 //! Comparison of a value with the stored value: the releases in which an update changes nothing.
 
-use manifest::tree::{Node, Value};
+use manifest::tree::{Node, Value, sort_by_text};
 
 use super::schema::{FieldSchema, Schema, SchemaType};
 use super::stored::{DefaultValue, StoredValue, members};
@@ -58,20 +58,17 @@ fn same_members(values: &'static Schema, one: Node<'_>, other: Node<'_>) -> Rele
         return ReleaseSet::none();
     }
     // Sorted by key, because a map may be long.
-    let sorted = |node| {
-        let mut all: Vec<_> = members(node).collect();
-        all.sort_by_key(|(key, _)| *key);
+    let [one, other] = [one, other].map(|map| {
+        let mut all: Vec<_> = members(map).collect();
+        sort_by_text(&mut all);
         all
-    };
-    sorted(one).into_iter().zip(sorted(other)).fold(
-        ReleaseSet::all(),
-        |all, ((key, one), (other_key, other))| {
-            if key != other_key {
-                return ReleaseSet::none();
-            }
-            all.and(same(values, StoredValue::Given(one), StoredValue::Given(other)))
-        },
-    )
+    });
+    one.into_iter().zip(other).fold(ReleaseSet::all(), |all, ((key, one), (other_key, other))| {
+        if key != other_key {
+            return ReleaseSet::none();
+        }
+        all.and(same(values, StoredValue::Given(one), StoredValue::Given(other)))
+    })
 }
 
 fn is_object(value: StoredValue<'_>) -> bool {

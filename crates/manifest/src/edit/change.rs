@@ -30,6 +30,11 @@ pub enum Change<'d> {
     AddAfter(Node<'d>, String, Composed<'d>),
 }
 
+/// Sorts changes by the node that changes. Changes of one node keep their order.
+pub(super) fn sort_by_node(changes: &mut [&Change<'_>]) {
+    changes.sort_by_key(|change| change.node().id());
+}
+
 impl<'d> Change<'d> {
     /// The node that changes.
     pub fn node(&self) -> Node<'d> {

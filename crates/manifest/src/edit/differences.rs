@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::change::Change;
+use super::change::{Change, sort_by_node};
 use super::compose::Composed;
 use super::text_edit::{TextEdit, apply};
 use crate::tree::{Node, Value};
@@ -11,7 +11,7 @@ use crate::tree::{Node, Value};
 /// members of an object does not count.
 pub fn differences<'d>(before: Node<'d>, after: Node<'_>, changes: &[&Change<'d>]) -> Vec<Node<'d>> {
     let mut changes = changes.to_vec();
-    changes.sort_by_key(|change| change.node().id());
+    sort_by_node(&mut changes);
     let mut comparison = Comparison { changes: &changes, found: Vec::new() };
     comparison.value(before, after);
     if after.tree().duplicate_keys().len() > before.tree().duplicate_keys().len() {
@@ -158,13 +158,18 @@ impl<'c, 'd> Comparison<'c, 'd> {
             // The changes of the node itself are not part of the copy.
             Composed::Copy(node) => return self.unchanged(*node, after, &[]),
             Composed::Object(members) => {
-                let edited: BTreeMap<&str, Node<'_>> = after.members().collect();
-                for (member, edited) in
-                    members.iter().filter_map(|(key, member)| Some((member, *edited.get(key.as_str())?)))
-                {
-                    self.composed(holder, member, edited);
+                let edited = after.sorted_members();
+                let of_key = |key: &str| {
+                    let at = edited.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+                    edited.get(at).map(|(_, member)| *member)
+                };
+                let mut has_all = true;
+                for (key, member) in members {
+                    match of_key(key) {
+                        Some(edited) => self.composed(holder, member, edited),
+                        None => has_all = false,
+                    }
                 }
-                let has_all = members.iter().all(|(key, _)| edited.contains_key(key.as_str()));
                 after.is_mapping() && has_all && edited.len() == members.len()
             }
             Composed::List(items) => {

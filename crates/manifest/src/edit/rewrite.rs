@@ -1,6 +1,6 @@
 //! Changes of an object without text of an author, such as the object of an admission request.
 
-use super::change::Change;
+use super::change::{Change, sort_by_node};
 use super::compose::Composed;
 use super::spelling::spell;
 use super::text_edit::{TextEdit, apply};
@@ -22,7 +22,7 @@ pub fn replace_alias(alias: Node<'_>, changes: Vec<&Change<'_>>) -> Option<TextE
 }
 
 fn write(value: Node<'_>, mut changes: Vec<&Change<'_>>, syntax: Syntax) -> String {
-    changes.sort_by_key(|change| change.node().id());
+    sort_by_node(&mut changes);
     let mut writer = Writer { changes: &changes, syntax, text: String::new() };
     writer.value(value);
     writer.text

@@ -19,4 +19,4 @@ pub use id::{NodeId, SourceId};
 pub use node::{Node, Value};
 pub use placed::{NodePlace, StringPart};
 pub use store::{Comment, DuplicateKey, Style, Tree};
-pub use walk::{Children, Members, items_of, members_of};
+pub use walk::{Children, Members, items_of, members_of, sort_by_text};

@@ -18,6 +18,13 @@ impl<'d> Node<'d> {
         members_of(Some(self))
     }
 
+    /// The members of an object by key, without overridden members; empty for any other value.
+    pub fn sorted_members(self) -> Vec<(&'d str, Node<'d>)> {
+        let mut members: Vec<_> = self.members().collect();
+        sort_by_text(&mut members);
+        members
+    }
+
     /// The items of the list at a path of keys; empty if there is no list.
     pub fn items_at(self, keys: &[&str]) -> Children<'d> {
         items_of(self.at_path(keys))
@@ -32,6 +39,11 @@ impl<'d> Node<'d> {
 /// The items of an optional list.
 pub fn items_of(list: Option<Node<'_>>) -> Children<'_> {
     list.filter(|list| list.is_sequence()).map_or(Children { next: None }, Node::children)
+}
+
+/// Sorts nodes by the text beside each. Nodes with equal texts keep their order.
+pub fn sort_by_text(nodes: &mut [(&str, Node<'_>)]) {
+    nodes.sort_by_key(|(text, _)| *text);
 }
 
 /// The members of an optional object, as in [`Node::members`].

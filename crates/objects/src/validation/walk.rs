@@ -12,7 +12,7 @@ use karpenter::api::relations::{CheckedValue, Violation, Violations};
 use karpenter::api::stored::{StoredValue, members, present};
 use karpenter::api::{Constraint, FieldSchema, KindSchema, Limit, METADATA, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
-use manifest::tree::{Node, Value};
+use manifest::tree::{Node, Value, sort_by_text};
 
 use crate::location::Place;
 use crate::object::{Object, Operation};
@@ -231,7 +231,7 @@ impl<'d> Walk<'d> {
                 items.push((text, item));
             }
         }
-        items.sort_by_key(|(text, item)| (*text, item.index()));
+        sort_by_text(&mut items);
         // The server reports the second of several equal items, not the third.
         for same in items.chunk_by(|(one, _), (other, _)| one == other) {
             if let Some((_, second)) = same.get(1) {

@@ -62,37 +62,37 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
         };
         places.push((card, device, interface));
         if interface.str_at(&["interfaceType"]) == Some("efa-only") {
-            fabric_cards.push((card, interface));
+            fabric_cards.push((card, 0, interface));
         }
     }
-    places.sort_by_key(|(card, device, interface)| (*card, *device, interface.id()));
-    for pair in places.windows(2) {
-        if let [one, other] = pair
-            && (one.0, one.1) == (other.0, other.1)
-        {
-            violations
-                .add(
-                    other.2,
-                    format!("two interfaces are device {} of network card {}", other.1, other.0),
-                    "give each interface a different `deviceIndex`",
-                )
-                .says(ONCE);
-        }
+    for (card, device, interface) in repeated(places) {
+        violations
+            .add(
+                interface,
+                format!("two interfaces are device {device} of network card {card}"),
+                "give each interface a different `deviceIndex`",
+            )
+            .says(ONCE);
     }
-    fabric_cards.sort_by_key(|(card, interface)| (*card, interface.id()));
-    for pair in fabric_cards.windows(2) {
-        if let [one, other] = pair
-            && one.0 == other.0
-        {
-            violations
-                .add(
-                    other.1,
-                    format!("network card {} has two interfaces of type `efa-only`", other.0),
-                    "keep one `efa-only` interface on each network card",
-                )
-                .says(ONCE);
-        }
+    for (card, _, interface) in repeated(fabric_cards) {
+        violations
+            .add(
+                interface,
+                format!("network card {card} has two interfaces of type `efa-only`"),
+                "keep one `efa-only` interface on each network card",
+            )
+            .says(ONCE);
     }
+}
+
+/// An interface with its card and its device.
+type Placed<'d> = (i64, i64, Node<'d>);
+
+/// The interfaces at the place of an earlier interface.
+fn repeated(mut interfaces: Vec<Placed<'_>>) -> Vec<Placed<'_>> {
+    interfaces.sort_by_key(|(card, device, interface)| (*card, *device, interface.id()));
+    let pairs = interfaces.iter().zip(interfaces.iter().skip(1));
+    pairs.filter(|(one, other)| (one.0, one.1) == (other.0, other.1)).map(|(_, other)| *other).collect()
 }
 
 fn name_or_id<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {

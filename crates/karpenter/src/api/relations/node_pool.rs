@@ -1,6 +1,6 @@
 //! Relations between the fields of a NodePool.
 
-use manifest::tree::Node;
+use manifest::tree::{Node, sort_by_text};
 
 use super::super::stored::{StoredValue, may_be_absent, members, present};
 use super::relation::{CheckedValue, Relation, Violations, always, compared};
@@ -44,7 +44,7 @@ fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
     };
     let is_other = |(key, limit): &(&str, Node<'d>)| *key != "nodes" && !may_be_absent(*limit);
     let mut others: Vec<_> = members(limits).filter(is_other).collect();
-    others.sort_by_key(|(key, _)| *key);
+    sort_by_text(&mut others);
     let Some((_, first)) = others.first() else { return };
     let keys: Vec<_> = others.iter().map(|(key, _)| *key).collect();
     let noun = if keys.len() == 1 { "limit" } else { "limits" };
