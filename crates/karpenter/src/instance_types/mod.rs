@@ -108,13 +108,15 @@ fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
 
 impl InstanceType {
     fn parse(row: &'static str) -> Option<Self> {
-        // A loop over the bytes of short words takes less time than searches that are made for long texts.
-        let spaces = row.bytes().enumerate().filter(|(_, byte)| *byte == b' ').map(|(at, _)| at);
-        let mut columns = spaces.chain([row.len()]);
         let mut ends = [0; COLUMNS];
-        for end in &mut ends {
-            *end = u8::try_from(columns.next()?).ok()?;
+        let mut columns = ends.iter_mut();
+        // A plain loop over the bytes of short words takes less time than searches that are made for long texts.
+        for (at, byte) in row.bytes().enumerate() {
+            if byte == b' ' {
+                *columns.next()? = u8::try_from(at).ok()?;
+            }
         }
+        *columns.next()? = u8::try_from(row.len()).ok()?;
         Some(Self { row, ends })
     }
 
