@@ -97,7 +97,14 @@ impl BuiltCluster {
 
     /// Returns a cluster in which no file is a kustomization.
     fn without_kustomization(cluster: ClusterId, files: &[File]) -> Option<Self> {
-        (!kustomize::has_kustomization(files)).then(|| Self::new(cluster, files, Builds::default()))
+        (!kustomize::has_kustomization(files)).then(|| Self {
+            cluster,
+            builds: Builds::default(),
+            patches: Patches::default(),
+            versions: BTreeMap::new(),
+            variants: Vec::new(),
+            has_variants: BTreeSet::new(),
+        })
     }
 
     fn new(cluster: ClusterId, files: &[File], builds: Builds) -> Self {
