@@ -12,7 +12,14 @@ pub(super) struct CollectedKind {
     pub(super) scope: Scope,
     /// The objects of other namespaces that the commands need.
     pub(super) elsewhere: Elsewhere,
+    /// The labels of the objects that are collected; `None` for all objects.
+    pub(super) selector: Option<&'static str>,
 }
+
+/// Labels of the reports of Kubewarden's audit scanner. Other scanners write reports of the same kinds.
+/// Source: internal/report/constants.go of kubewarden/audit-scanner at 558953acaf921e03983c79de43c992c3d47e38ac, `getReportObjectMeta` in
+/// internal/audit-scanner/report/report.go of kubewarden/kubewarden-controller at 0fa5500b9120887870b597c0d2ca6ef3ba0995a6.
+const AUDIT_SCANNER: &str = "app.kubernetes.io/managed-by=kubewarden";
 
 /// Whether the objects of a kind belong to a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +57,34 @@ impl CollectedKind {
 }
 
 const fn in_cluster(group: &'static str, name: &'static str, resource: &'static str) -> CollectedKind {
-    CollectedKind { name, group, resource, scope: Scope::Cluster, elsewhere: Elsewhere::Nothing }
+    CollectedKind {
+        name,
+        group,
+        resource,
+        scope: Scope::Cluster,
+        elsewhere: Elsewhere::Nothing,
+        selector: None,
+    }
 }
 
 const fn in_namespace(group: &'static str, name: &'static str, resource: &'static str) -> CollectedKind {
-    CollectedKind { name, group, resource, scope: Scope::Namespace, elsewhere: Elsewhere::Nothing }
+    CollectedKind {
+        name,
+        group,
+        resource,
+        scope: Scope::Namespace,
+        elsewhere: Elsewhere::Nothing,
+        selector: None,
+    }
 }
 
 impl CollectedKind {
     const fn and(self, elsewhere: Elsewhere) -> Self {
         Self { elsewhere, ..self }
+    }
+
+    const fn of_audit_scanner(self) -> Self {
+        Self { selector: Some(AUDIT_SCANNER), ..self }
     }
 }
 
@@ -95,6 +120,10 @@ pub(super) const KINDS: &[CollectedKind] = &[
     in_namespace("monitoring.coreos.com", "PrometheusRule", "prometheusrules"),
     in_namespace("operator.victoriametrics.com", "VMRule", "vmrules"),
     in_namespace("", "Event", "events").and(Elsewhere::ClusterEvents),
+    in_cluster("openreports.io", "ClusterReport", "clusterreports").of_audit_scanner(),
+    in_namespace("openreports.io", "Report", "reports").of_audit_scanner(),
+    in_cluster("wgpolicyk8s.io", "ClusterPolicyReport", "clusterpolicyreports").of_audit_scanner(),
+    in_namespace("wgpolicyk8s.io", "PolicyReport", "policyreports").of_audit_scanner(),
 ];
 
 #[cfg(test)]

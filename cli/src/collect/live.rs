@@ -27,7 +27,15 @@ const MAX_OBJECTS: usize = 50_000;
 const MAX_BYTES: usize = 1 << 30;
 
 /// Kinds that say nothing about where pods and nodes may go.
-const LEFT_OUT: [&str; 3] = ["events", "prometheusrules", "vmrules"];
+const LEFT_OUT: [&str; 7] = [
+    "events",
+    "prometheusrules",
+    "vmrules",
+    "clusterreports",
+    "reports",
+    "clusterpolicyreports",
+    "policyreports",
+];
 
 /// Kinds that a plan compares field by field.
 const COMPARED: [&str; 3] = ["nodepools", "ec2nodeclasses", "nodeoverlays"];

@@ -140,6 +140,7 @@ impl Collection {
                 controllers.extend(LogSource::find(&object));
             }
             redactions.redact(&mut object);
+            redactions.drop_other_verdicts(&mut object);
             files.write(&object)
         })?;
         files.finish()?;

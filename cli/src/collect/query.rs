@@ -33,7 +33,7 @@ pub(super) struct Query {
 impl Query {
     /// The queries for a kind.
     pub(super) fn all(kind: &CollectedKind, namespaces: &CollectedNamespaces) -> Vec<Self> {
-        let all = Self { namespace: None, selector: None, except: None, scope: kind.scope };
+        let all = Self { namespace: None, selector: kind.selector, except: None, scope: kind.scope };
         let only = namespaces.only.as_ref().filter(|_| kind.scope == Scope::Namespace);
         let Some(only) = only else { return vec![all] };
         let own = Self { namespace: Some(only.clone()), ..all.clone() };
@@ -96,6 +96,14 @@ mod tests {
         assert_eq!(arguments("pods", None, None), ["--all-namespaces"]);
         assert_eq!(arguments("events", None, None), ["--all-namespaces"]);
         assert_eq!(arguments("nodes", None, None), [""]);
+    }
+
+    #[test]
+    fn reads_only_the_reports_of_the_audit_scanner() {
+        let labels = "--selector=app.kubernetes.io/managed-by=kubewarden";
+        assert_eq!(arguments("reports", None, None), [format!("--all-namespaces {labels}")]);
+        assert_eq!(arguments("policyreports", Some("shop"), None), [format!("--namespace=shop {labels}")]);
+        assert_eq!(arguments("clusterreports", Some("shop"), None), [labels]);
     }
 
     #[test]

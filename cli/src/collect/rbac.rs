@@ -120,6 +120,9 @@ mod tests {
           - apiGroups: ["monitoring.coreos.com"]
             resources: [prometheusrules]
             verbs: [list]
+          - apiGroups: ["openreports.io"]
+            resources: [clusterreports, reports]
+            verbs: [list]
           - apiGroups: ["operator.victoriametrics.com"]
             resources: [vmrules]
             verbs: [list]
@@ -134,6 +137,9 @@ mod tests {
             verbs: [list]
           - apiGroups: ["vpcresources.k8s.aws"]
             resources: [securitygrouppolicies]
+            verbs: [list]
+          - apiGroups: ["wgpolicyk8s.io"]
+            resources: [clusterpolicyreports, policyreports]
             verbs: [list]
         ---
         apiVersion: rbac.authorization.k8s.io/v1
@@ -191,8 +197,10 @@ mod tests {
         resources: [nodeclasses]
         resources: [ec2nodeclasses]
         resources: [nodepools, nodeclaims, nodeoverlays]
+        resources: [clusterreports]
         resources: [priorityclasses]
         resources: [storageclasses, csinodes, volumeattachments]
+        resources: [clusterpolicyreports]
 
         namespace: default
         resources: [events]
@@ -209,9 +217,11 @@ mod tests {
         resources: [capacitybuffers]
         resources: [jobs, cronjobs]
         resources: [prometheusrules]
+        resources: [reports]
         resources: [vmrules]
         resources: [poddisruptionbudgets]
         resources: [securitygrouppolicies]
+        resources: [policyreports]
         ");
     }
 }

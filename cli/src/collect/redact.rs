@@ -44,6 +44,8 @@ pub(crate) struct Redactions {
     pub(super) user_data: u64,
     /// Attributes and mount options of volumes.
     pub(super) volumes: u64,
+    /// Verdicts of other policies in reports of an audit scanner.
+    pub(super) verdicts: u64,
 }
 
 impl Redactions {
@@ -53,6 +55,22 @@ impl Redactions {
             .pointer("/metadata/labels/app.kubernetes.io~1name")
             .is_some_and(|name| name == "karpenter");
         self.walk(object, is_in_chart);
+    }
+
+    /// Removes the verdicts of other policies from a report of an audit scanner: no command reads them, and their texts may quote
+    /// anything. They are most of a report. A page quotes none of them, so [`Self::redact`] leaves them.
+    pub(super) fn drop_other_verdicts(&mut self, object: &mut Value) {
+        let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
+        let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+        if !symptoms::is_audit_report(group, text("kind")) {
+            return;
+        }
+        let Some(results) = object.get_mut("results").and_then(Value::as_array_mut) else { return };
+        results.retain(|result| {
+            let is_own = result.get("message").and_then(Value::as_str).is_some_and(symptoms::is_rejection);
+            self.verdicts += u64::from(!is_own);
+            is_own
+        });
     }
 
     fn walk(&mut self, value: &mut Value, is_in_chart: bool) {
@@ -290,6 +308,27 @@ REDACTED
         assert_eq!(counts.user_data, 2);
         let harmless = json!({"spec": {"userData": "#!/bin/bash\n/etc/eks/bootstrap.sh prod\n"}});
         assert_eq!(redacted(harmless.clone()), (harmless, Redactions::default()));
+    }
+
+    #[test]
+    fn keeps_the_verdicts_of_the_policy_in_reports_only() {
+        let verdict = |message: &str| json!({"policy": "a", "result": "fail", "message": message});
+        let own = verdict("1 error in NodePool/a (Karpenter 1.14)\n1. some-rule\n   text");
+        let other = verdict("the container has the argument --token=hunter2");
+        let passed = json!({"policy": "b", "result": "pass"});
+        let report = |version: &str, kind: &str, results: &[&Value]| json!({"apiVersion": version, "kind": kind, "results": results});
+        for (version, kind) in
+            [("openreports.io/v1alpha1", "Report"), ("wgpolicyk8s.io/v1alpha2", "ClusterPolicyReport")]
+        {
+            let mut object = report(version, kind, &[&other, &own, &passed]);
+            let mut counts = Redactions::default();
+            counts.drop_other_verdicts(&mut object);
+            assert_eq!(object, report(version, kind, &[&own]));
+            assert_eq!(counts, Redactions { verdicts: 2, ..Redactions::default() });
+        }
+        let mut of_another_kind = report("example.com/v1", "Report", &[&other]);
+        Redactions::default().drop_other_verdicts(&mut of_another_kind);
+        assert_eq!(of_another_kind, report("example.com/v1", "Report", &[&other]));
     }
 
     #[test]

@@ -24,12 +24,13 @@ pub(super) fn text(snapshot: &Snapshot, folder: &Path, namespaces: &CollectedNam
     let redacted = snapshot.redacted;
     let _ = writeln!(
         out,
-        "redacted: {}, {}, {}, {}, {}",
+        "redacted: {}, {}, {}, {}, {}, {}",
         counted(redacted.environment, "environment value"),
         counted(redacted.commands, "command"),
         counted(redacted.annotations, "annotation"),
         counted(redacted.user_data, "secret in user data"),
         counted(redacted.volumes, "volume attribute"),
+        counted(redacted.verdicts, "verdict of another policy"),
     );
     if snapshot.is_unread() {
         if !snapshot.missing().is_empty() {
@@ -95,6 +96,7 @@ fn counted(number: u64, noun: &str) -> String {
     match (number, noun.split_once(' ')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(("secret", rest))) => format!("{number} secrets {rest}"),
+        (_, Some(("verdict", _))) => format!("{number} verdicts of other policies"),
         _ => format!("{number} {noun}s"),
     }
 }

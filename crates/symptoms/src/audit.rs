@@ -28,6 +28,16 @@ const KINDS: [(&str, &str); 4] = [
 /// Characters of a text that a finding quotes.
 const MAX_QUOTE: usize = 400;
 
+/// Whether a kind is one of the reports.
+pub fn is_audit_report(group: &str, kind: &str) -> bool {
+    KINDS.contains(&(group, kind))
+}
+
+/// Whether the text of a verdict is a rejection by this project's policy.
+pub fn is_rejection(text: &str) -> bool {
+    !refusals(text).is_empty()
+}
+
 /// Result of reading the reports among the manifests.
 #[derive(Debug, Default)]
 pub(super) struct AuditedReports {
@@ -65,7 +75,7 @@ pub(super) fn read<'a>(
             let mut others = BTreeSet::new();
             let mut documents = BTreeSet::new();
             for (document, object) in objects_of(file) {
-                if KINDS.contains(&(object.group(), object.kind())) {
+                if is_audit_report(object.group(), object.kind()) {
                     audit.report(&cluster.name, file, document, object, &present);
                     documents.insert(document);
                 } else {

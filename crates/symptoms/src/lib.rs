@@ -37,6 +37,7 @@ mod time;
 pub mod vocabulary;
 
 pub use answer::BINARY;
+pub use audit::{is_audit_report, is_rejection};
 pub use catalog::{all, find, names};
 pub use controller::is_controller;
 pub use diagnosis::Diagnosis;

@@ -166,8 +166,8 @@ fn writes_a_snapshot_and_says_what_it_redacted() {
       Node                            1
       Deployment                      1
       Pod                             2
-    no objects of: NodeClass, NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, SecurityGroupPolicy, PrometheusRule, VMRule, Event
-    redacted: 3 environment values, 1 command, 1 annotation, 1 secret in user data, 0 volume attributes
+    no objects of: NodeClass, NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, SecurityGroupPolicy, PrometheusRule, VMRule, Event, ClusterReport, Report, ClusterPolicyReport, PolicyReport
+    redacted: 3 environment values, 1 command, 1 annotation, 1 secret in user data, 0 volume attributes, 0 verdicts of other policies
     next: karpwarden diagnose snap, karpwarden check --complete snap, karpwarden disruption snap
     ");
     let metadata = &cluster.object("nodepools.jsonl", 0)["metadata"];
@@ -333,6 +333,58 @@ fn kinds_that_the_cluster_lacks_are_no_error() {
     assert!(run.stdout.contains("no objects of: NodeClass, NodeClaim, NodeOverlay, "), "{}", run.stdout);
     assert_eq!(cluster.kind("NodeOverlay")["state"], "absent");
     assert_eq!(cluster.kind("NodeClaim")["state"], "read");
+}
+
+/// A report of Kubewarden's audit scanner on a NodePool: a verdict of Karpwarden's policy, and the verdict of another one.
+fn audit_report(api_version: &str, kind: &str) -> Value {
+    let rejection = "1 error in EC2NodeClass/other (Karpenter 1.8)\n\
+        1. instance-profile-is-arn at spec.instanceProfile\n   `spec.instanceProfile` is an ARN\n   help: write `nodes`";
+    let verdict =
+        |policy: &str, message: &str| json!({"policy": policy, "result": "fail", "message": message});
+    json!({
+        "apiVersion": api_version, "kind": kind,
+        "metadata": {"name": "7d1f", "labels": {"app.kubernetes.io/managed-by": "kubewarden"}},
+        "scope": {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "name": "other"},
+        "results": [verdict("clusterwide-labels", "the label is hunter2"), verdict("clusterwide-karpenter", rejection)]})
+}
+
+#[test]
+fn collects_the_reports_of_the_audit_scanner_if_the_cluster_has_the_kinds() {
+    for (present, version, kind, absent) in [
+        ("clusterreports.openreports.io", "openreports.io/v1alpha1", "ClusterReport", "wgpolicyk8s.io"),
+        ("policyreports.wgpolicyk8s.io", "wgpolicyk8s.io/v1alpha2", "PolicyReport", "openreports.io"),
+    ] {
+        let cluster = Cluster::with_objects();
+        cluster.list(present, &[audit_report(version, kind)]);
+        let resources = if absent == "openreports.io" {
+            ["reports", "clusterreports"]
+        } else {
+            ["policyreports", "clusterpolicyreports"]
+        };
+        for resource in resources {
+            let error = format!("error: the server doesn't have a resource type \"{resource}\"\n");
+            cluster.error(&format!("{resource}.{absent}"), &error);
+        }
+        let run = cluster.run(&["snap"]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+        assert_eq!(
+            (&cluster.kind(kind)["state"], &cluster.kind(kind)["objects"]),
+            (&json!("read"), &json!(1))
+        );
+        assert!(run.stdout.contains(", 1 verdict of another policy\n"), "{}", run.stdout);
+        let calls = cluster.calls();
+        let selector = "--selector=app.kubernetes.io/managed-by=kubewarden";
+        assert!(calls.iter().any(|call| call.contains(present) && call.ends_with(selector)), "{calls:#?}");
+        let text = cluster.folder.read(&format!("snap/{}.jsonl", kind.to_lowercase() + "s"));
+        assert!(!text.contains("hunter2") && text.contains("instance-profile-is-arn"), "{text}");
+        let diagnosed = cluster.folder.run(&["diagnose", "--format", "json", "snap"]).json();
+        let findings = diagnosed["findings"].as_array().unwrap();
+        let found = |one: &&Value| one["rule"] == "instance-profile-is-arn" && one["name"] == "other";
+        assert_eq!(findings.iter().filter(found).count(), 1, "{diagnosed}");
+        let report = cluster.folder.run(&["report", "snap", "-o", "report.html"]);
+        assert!(report.status < 2, "{report:?}");
+        assert!(cluster.folder.read("report.html").contains("\"auditErrors\":1"));
+    }
 }
 
 #[test]
