@@ -28,6 +28,7 @@
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
 //! | `applied` | the objects of a cluster after files are applied |
+//! | `namespaces` | the namespace of the objects in files that name none |
 //! | `snapshot`, `stamped` | the nodes of a snapshot that drift, and why |
 //! | `rollout` | when these nodes go, and what they wait for |
 //! | `unread` | changed files that could not be read |
@@ -44,6 +45,7 @@ mod controller;
 mod definitions;
 mod dropped;
 mod elsewhere;
+mod error;
 mod evidence;
 mod feeds;
 mod finding;
@@ -52,6 +54,7 @@ mod handed_over;
 mod homes;
 mod kubernetes;
 mod later;
+mod namespaces;
 mod networks;
 mod older;
 mod outside;
@@ -90,8 +93,10 @@ use values::timestamp::Timestamp;
 use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release_of};
 
 pub use assumption::PlanAssumption;
+pub use error::PlanError;
 pub use finding::FINDINGS;
 pub use later::LaterRemoval;
+pub use namespaces::ApplyNamespace;
 pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
@@ -137,6 +142,8 @@ pub struct PlanOptions {
     pub is_snapshot: bool,
     /// Whether the files hold every NodePool, EC2NodeClass and NodeOverlay of the cluster of the snapshot.
     pub is_complete: bool,
+    /// The namespace in which the files are applied to the cluster of the snapshot, if it is known.
+    pub namespace: Option<ApplyNamespace>,
     /// The objects of the old side that Terraform deletes, although the new side may have them again.
     pub deleted: BTreeSet<DeletedObject>,
     /// The forecast of a rollout.
@@ -167,26 +174,6 @@ pub struct Plan {
 struct Releases {
     before: Release,
     after: Release,
-}
-
-/// Error of a plan.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// A choice of the user cannot be used.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    /// Two objects of the files for one cluster have the same kind and name.
-    #[error("`{one}` and `{other}` both have {kind}/{name}: name the files of the cluster of the snapshot")]
-    SameName {
-        /// The kind.
-        kind: String,
-        /// The name.
-        name: String,
-        /// The first file.
-        one: String,
-        /// The second file.
-        other: String,
-    },
 }
 
 /// Plans the changes of some clusters.
@@ -340,6 +327,11 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     if !left_out.is_empty() {
         plan.assumptions.push(PlanAssumption::Simulation(Assumption::OverlaysLeftOut(left_out)));
     }
+    let cluster = built.0.objects(snapshot);
+    let namespace = options.namespace.as_ref();
+    let placed = namespace.map(|namespace| namespace.placed(&wanted, &cluster)).transpose()?;
+    let wanted =
+        placed.as_ref().map_or_else(|| wanted.clone(), |placed| namespaces::with_placed(&wanted, placed));
     applied::check_names(&wanted)?;
     // An object that only the cluster has may be in a document that could not be read.
     let is_complete = options.is_complete && !unread::is_any(pair.new);
@@ -348,7 +340,6 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     let differs = |old: Object<'_>, new: Object<'_>| {
         drift::changes(&[old], &[new], &hashes).iter().any(|one| !one.fields.is_empty())
     };
-    let cluster = built.0.objects(snapshot);
     let (scope, open) = applied::scope(cluster, &wanted, (&unused, differs), is_complete);
     let mut changes = change::of_scope(&scope, &hashes);
     let applied = wanted.iter().map(|input| input.object);

@@ -239,6 +239,70 @@ fn plans_files_against_the_cluster_as_against_its_snapshot() {
     assert_eq!(refused.status, 2);
 }
 
+/// A budget of the pods of `web`, which allows `most` of them to go.
+fn budget(namespace: Option<&str>, most: usize) -> Value {
+    let mut budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"},
+        "spec": {"maxUnavailable": most, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "observedGeneration": 1}});
+    if let Some(namespace) = namespace {
+        budget["metadata"]["namespace"] = json!(namespace);
+    }
+    budget
+}
+
+#[test]
+fn plans_objects_without_a_namespace_where_kubectl_applies_them() {
+    let folder = served(&[]);
+    let list = |budgets: &[Value]| {
+        let list = json!({"apiVersion": "v1", "items": budgets, "kind": "List", "metadata": {"resourceVersion": ""}});
+        folder.write("bin/answers/poddisruptionbudgets.policy", list.to_string().as_bytes());
+    };
+    let context = |namespace: &str| {
+        let config = json!({"contexts": [{"context": {"namespace": namespace}, "name": "prod"}]});
+        folder.write("bin/answers/config", config.to_string().as_bytes());
+    };
+    folder.write("changed/pool.yaml", pool("b").to_string().as_bytes());
+    folder.write("changed/budget.yaml", budget(None, 1).to_string().as_bytes());
+    let common = ["--karpenter-version", "1.14", "--at", AT, "--format", "json"];
+    // Whether the budget in `shop` still keeps the nodes.
+    let keeps = |words: &[&str]| {
+        let run = run_with_kubectl(&folder, &[words, &common].concat());
+        assert_eq!(run.status, 0, "{words:?}: {run:?}");
+        let answer = run.json();
+        answer["nodes"].as_array().unwrap().iter().all(|node| node["never"] == true)
+    };
+    list(&[budget(Some("shop"), 0), budget(Some("other"), 0)]);
+    assert!(!keeps(&["plan", "-f", "changed", "-n", "shop"]));
+    assert!(!keeps(&["-n", "shop", "plan", "-f", "changed"]));
+    assert!(keeps(&["plan", "-f", "changed", "--namespace=other"]));
+    context("shop");
+    assert!(!keeps(&["plan", "-f", "changed"]), "the namespace of the context");
+    context("other");
+    assert!(keeps(&["plan", "-f", "changed"]));
+    // A tool may set the namespace, so that the only budget of this name is meant.
+    list(&[budget(Some("shop"), 0)]);
+    assert!(!keeps(&["plan", "-f", "changed"]));
+    assert!(keeps(&["plan", "-f", "changed", "-n", "other"]), "-n says where it goes");
+    // A new budget goes where kubectl creates it.
+    list(&[]);
+    folder.write("changed/budget.yaml", budget(None, 0).to_string().as_bytes());
+    assert!(keeps(&["plan", "-f", "changed", "-n", "shop"]));
+    assert!(!keeps(&["plan", "-f", "changed", "-n", "other"]));
+    folder.write("snapshot/budget.json", budget(Some("shop"), 0).to_string().as_bytes());
+    folder.write("changed/budget.yaml", budget(None, 1).to_string().as_bytes());
+    assert!(!keeps(&["plan", "--snapshot", "snapshot", "-n", "shop", "changed"]));
+    folder.write("changed/budget.yaml", budget(Some("shop"), 1).to_string().as_bytes());
+    let refused = run_with_kubectl(&folder, &["plan", "-f", "changed", "-n", "other"]);
+    assert_eq!(
+        (refused.status, refused.stderr.as_str()),
+        (
+            2,
+            "error: PodDisruptionBudget/web has the namespace `shop`, so kubectl refuses it with `-n other`: leave out the flag, or name `shop`\n"
+        )
+    );
+    assert_eq!(run_with_kubectl(&folder, &["plan", "-n", "shop", "changed", "snapshot"]).status, 2);
+}
+
 /// Runs the binary under the name that kubectl looks for.
 fn plugin(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));

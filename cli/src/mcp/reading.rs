@@ -207,6 +207,7 @@ pub(super) fn plan(roots: &Roots, query: &PlanQuery) -> Result<PlanRun, CommandE
         input,
         settings,
         complete: query.complete,
+        namespace: None,
         from,
         to,
         at: query.at.as_deref().map_or_else(|| Ok(clock::now()), time)?,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 use disruption::forecast::ForecastSettings;
 use karpenter::release::{NearestRelease, Release};
+use karpwarden::plan::ApplyNamespace;
 use karpwarden::simulate::Choices;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
@@ -68,6 +69,11 @@ pub(crate) struct PlanArguments {
 
     #[command(flatten)]
     pub(crate) live: ClusterFlags,
+
+    /// Namespace of the objects in the files that name none [default: the only namespace in which the cluster has the object, else the
+    /// namespace of the context].
+    #[arg(long, short, value_name = "NAME", requires = "cluster_state", help_heading = "Cluster")]
+    pub(crate) namespace: Option<String>,
 
     /// Karpenter release that runs now, such as 1.8 [default: the version that the manifests pin].
     #[arg(long, value_name = "RELEASE", help_heading = "What to compare")]
@@ -203,6 +209,8 @@ pub(crate) struct PlanRun {
     pub(crate) input: InputOptions,
     pub(crate) settings: SettingsOptions,
     pub(crate) complete: bool,
+    /// The namespace in which the files are applied to the cluster, if it is known.
+    pub(crate) namespace: Option<ApplyNamespace>,
     pub(crate) from: Option<Release>,
     pub(crate) to: Option<Release>,
     pub(crate) at: Timestamp,
@@ -268,6 +276,7 @@ impl TryFrom<PlanArguments> for PlanRun {
             },
             settings,
             complete: flags.complete,
+            namespace: flags.namespace.map(|name| ApplyNamespace { name, is_named: true }),
             from,
             to,
             at: flags.at.as_deref().map_or_else(|| Ok(clock::now()), time)?,

@@ -20,7 +20,9 @@ use answers::report::Report;
 use cluster::Cluster;
 use drift::Effect;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::plan::{DeletedObject, FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan};
+use karpwarden::plan::{
+    ApplyNamespace, DeletedObject, FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan,
+};
 use karpwarden::rules::documentation;
 use karpwarden::simulate::{Assumption, Choices, release_of};
 use manifest::{Document, File, ReadError};
@@ -52,6 +54,9 @@ pub(crate) fn run(arguments: PlanArguments, color: Color) -> Result<Status, Comm
         let cluster = LiveCluster::read_to_compare(&flags, &color)?;
         run.origin = PlanOrigin::Snapshot(cluster.paths());
         run.input.texts = cluster.texts();
+        if run.namespace.is_none() {
+            run.namespace = Some(ApplyNamespace { name: cluster.namespace()?, is_named: false });
+        }
     }
     on_one_core(|| read_and_plan(&run, color))?
 }
@@ -147,6 +152,7 @@ fn planned(
         ca_bundle,
         is_snapshot: matches!(run.origin, PlanOrigin::Snapshot(_)),
         is_complete: run.complete,
+        namespace: run.namespace.clone(),
         deleted,
         forecast: run.forecast.clone(),
         choices,
@@ -154,7 +160,9 @@ fn planned(
     };
     let mut plan = plan(pairs, &options).map_err(|error| match error {
         PlanError::Choice(error) => choices::refused(&error, run.prices.as_deref()),
-        error @ PlanError::SameName { .. } => CommandError::Usage(error.to_string()),
+        error @ (PlanError::SameName { .. } | PlanError::OtherNamespace { .. }) => {
+            CommandError::Usage(error.to_string())
+        }
     })?;
     plan.answer.assumptions = plan.assumptions.iter().map(assumed::text).collect();
     Ok(plan)

@@ -42,6 +42,7 @@ pub(crate) fn answer(
         ca_bundle: String::new(),
         is_snapshot: has_before || has_after,
         is_complete: has_after,
+        namespace: None,
         deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),

@@ -60,6 +60,7 @@ fn plan_of(snapshot: &str, release: Release) -> Result<Plan> {
         ca_bundle: String::new(),
         is_snapshot: true,
         is_complete: false,
+        namespace: None,
         deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),

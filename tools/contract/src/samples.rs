@@ -160,6 +160,7 @@ fn planned() -> Result<answers::plan::PlanAnswer, String> {
         ca_bundle: String::new(),
         is_snapshot: false,
         is_complete: false,
+        namespace: None,
         deleted: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
