@@ -10,7 +10,8 @@ pub struct PoolChoices {
 }
 
 /// A NodePool and its EC2NodeClass, as Karpenter's documentation starts (website/content/en/docs/getting-started). Every release accepts
-/// them. `${CLUSTER_NAME}` is a placeholder.
+/// them. `${CLUSTER_NAME}` and `${ALIAS_VERSION}` are placeholders: which versions of an image exist depends on the Kubernetes version of the
+/// cluster.
 pub fn manifest(choices: &PoolChoices) -> String {
     let list =
         |values: &[&str]| values.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
@@ -57,7 +58,7 @@ metadata:
 spec:
   role: KarpenterNodeRole-${{CLUSTER_NAME}}
   amiSelectorTerms:
-    - alias: al2023@v20250807
+    - alias: al2023@${{ALIAS_VERSION}}
   subnetSelectorTerms:
     - tags:
         karpenter.sh/discovery: ${{CLUSTER_NAME}}

@@ -176,8 +176,9 @@ fn write_nodepool(workload: &str, release: Release, remark: Option<&str>, choice
          that applies; call `explain` with the rule if a finding is not clear. Repeat until `answer.summary.errors` is 0.\n\
          3. If the manifests of the workload are known, call `simulate` with them and the NodePool as `text`, and see that every pod has a \
          node.\n\
-         4. Show the manifest, the placeholders that the user has to replace, such as `${{CLUSTER_NAME}}`, and the result of the last \
-         `check`.\n\n\
+         4. Show the manifest, the result of the last `check`, and the placeholders that the user has to replace: `${{CLUSTER_NAME}}`, and \
+         `${{ALIAS_VERSION}}`, the version of an image that exists for the Kubernetes version of the cluster, such as `v20250807`. Do not guess \
+         it: without the image, the EC2NodeClass is not ready. With `latest`, each new image replaces nodes.\n\n\
          Example:\n\n```yaml\n{}```\n",
         manifest(choices)
     );
@@ -259,6 +260,11 @@ mod tests {
         assert!(!old.contains(flex) && new.contains(flex));
         assert!(!new.contains("- `karpenter.sh/nodepool`"), "a NodePool cannot require it");
         assert!(new.contains("karpenterVersion: \"1.8.3\""));
+        let example = new.split("```").nth(1).unwrap();
+        assert!(
+            example.contains("- alias: al2023@${ALIAS_VERSION}\n"),
+            "no image is known to exist: {example}"
+        );
         assert!(new.contains("- `karpenter.sh/capacity-type`: `spot`, `on-demand`, `reserved`\n"));
         assert!(
             new.contains(
