@@ -276,10 +276,10 @@ npm chromium:
 npm-packages: $(page)/node_modules/.package-lock.json
 vscode-packages: $(extension)/node_modules/.package-lock.json
 
-# The packages of the extension have scripts that fetch programs, which packing does not need.
+# The packages of the extension and of the inspector have scripts that fetch or compile programs, which nothing here needs.
 %/node_modules/.package-lock.json: %/package-lock.json | npm
 	@printf '%s\n' '==> npm ci in $*'
-	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension),$*),--ignore-scripts)
+	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension) %/inspector,$*),--ignore-scripts)
 	@touch $@
 
 # The page, the npm package, and the debug build of the command line: as the server for assistants, and to compare the package with.
@@ -338,6 +338,12 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 	@$(call build,karpwarden)
 	@$(drive-page)
 
+# The inspector is 110 MB, so `make test` is without it.
+.PHONY: inspector-test
+inspector-test: $(page)/tests/inspector/node_modules/.package-lock.json ## Drive `karpwarden mcp` with the inspector of the Model Context Protocol, in Node
+	@$(call build,karpwarden)
+	@cd $(page)/tests/inspector && KARPWARDEN=$(abspath $(target))/debug/karpwarden $(NODE) --test
+
 .PHONY: growth
 growth: counted.wasm ## Make the example of every rule longer, and find those whose check takes more than n log n
 	@$(CARGO) bench --locked --workspace --profile host --bench growth
@@ -348,7 +354,7 @@ playground-bench: playground-dist chromium ## Measure the page's size and the ti
 
 .PHONY: playground-clean
 playground-clean:
-	rm -rf $(page)/build $(page)/dist $(page)/node_modules $(page)/screenshots
+	rm -rf $(page)/build $(page)/dist $(page)/node_modules $(page)/tests/inspector/node_modules $(page)/screenshots
 
 clean: playground-clean
 

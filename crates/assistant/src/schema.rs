@@ -81,7 +81,8 @@ pub(crate) fn derived<T: JsonSchema>(settings: SchemaSettings) -> Value {
 }
 
 /// A schema as a part of another one: its definitions move there. Descriptions go, because the published schemas have them, and so do the
-/// sizes of Rust's numbers, which validators do not know.
+/// sizes of Rust's numbers, which validators do not know. Some clients accept neither `true` nor a list of types as a schema: both have
+/// another spelling.
 fn adopt(mut schema: Value, definitions: &mut Map<String, Value>) -> Value {
     simplify_output(&mut schema);
     if let Value::Object(fields) = &mut schema {
@@ -105,9 +106,38 @@ fn simplify_output(schema: &mut Value) {
             if fields.get("format").and_then(Value::as_str).is_some_and(|format| format.contains("int")) {
                 fields.remove("format");
             }
+            if let Some(types) = fields.get("type").and_then(Value::as_array) {
+                let any: Vec<Value> = types.iter().map(|one| json!({"type": one})).collect();
+                fields.remove("type");
+                fields.insert("anyOf".to_owned(), any.into());
+            }
+            if let Some(items) = fields.get_mut("items").filter(|items| **items == Value::Bool(true)) {
+                *items = json!({});
+            }
             fields.values_mut().for_each(simplify_output);
         }
         Value::Array(items) => items.iter_mut().for_each(simplify_output),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spells_schemas_so_that_every_client_reads_them() {
+        let mut schema = json!({"properties": {
+            "line": {"type": ["integer", "null"], "format": "uint32", "minimum": 0},
+            "items": {"type": "array", "items": true},
+            "type": {"type": "string"}}});
+        simplify_output(&mut schema);
+        assert_eq!(
+            schema,
+            json!({"properties": {
+                "line": {"anyOf": [{"type": "integer"}, {"type": "null"}], "minimum": 0},
+                "items": {"type": "array", "items": {}},
+                "type": {"type": "string"}}})
+        );
     }
 }
