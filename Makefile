@@ -276,10 +276,10 @@ npm chromium:
 npm-packages: $(page)/node_modules/.package-lock.json
 vscode-packages: $(extension)/node_modules/.package-lock.json
 
-# The packages of the extension and of the inspector have scripts that fetch or compile programs, which nothing here needs.
+# The packages of the extension, of its tests and of the inspector have scripts that fetch or compile programs, which nothing here needs.
 %/node_modules/.package-lock.json: %/package-lock.json | npm
 	@printf '%s\n' '==> npm ci in $*'
-	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension) %/inspector,$*),--ignore-scripts)
+	@cd $* && $(NPM) ci --silent --no-fund --no-audit $(if $(filter $(extension) %/desktop %/inspector,$*),--ignore-scripts)
 	@touch $@
 
 # The page, the npm package, and the debug build of the command line: as the server for assistants, and to compare the package with.
@@ -367,13 +367,20 @@ test-extension  = $(build-extension) && $(NPM) test --silent
 vscode: annotated-policy.wasm playground-editor npm-packages vscode-packages ## Pack the extension for VS Code, desktop and web, as editors/vscode/karpwarden.vsix
 	@$(build-extension) && $(NPM) run --silent pack
 
-# VS Code for browsers is a package of 60 MB, so `make test` is without it.
+# VS Code with a file system, in the package code-server, whose script installs these packages in this way (postinstall.sh), and compiles some.
+desktop    := $(extension)/tests/desktop/node_modules/code-server/lib/vscode
+$(desktop)/node_modules/.package-lock.json: $(extension)/tests/desktop/node_modules/.package-lock.json
+	@cd $(desktop) && $(NPM) install --silent --no-fund --no-audit --omit=dev --legacy-peer-deps --ignore-scripts
+	@touch $@
+
+# VS Code is 60 MB for browsers, and 170 MB with a file system, so `make test` is without it.
 .PHONY: vscode-test
-vscode-test: vscode $(extension)/tests/workbench/node_modules/.package-lock.json chromium ## Drive the packed extension in VS Code for browsers, in a real browser
-	@cd $(extension) && $(NPM) run --silent test-workbench
+vscode-test: vscode $(extension)/tests/workbench/node_modules/.package-lock.json $(desktop)/node_modules/.package-lock.json chromium ## Drive the packed extension in VS Code for browsers and with a file system, in a real browser
+	@$(call build,karpwarden)
+	@cd $(extension) && export KARPWARDEN=$(abspath $(target))/debug/karpwarden && $(NPM) run --silent test-workbench && $(NPM) run --silent test-desktop
 
 .PHONY: vscode-clean
 vscode-clean:
-	rm -rf $(extension)/build $(extension)/node_modules $(extension)/tests/workbench/node_modules $(extension)/screenshots $(extension)/*.vsix
+	rm -rf $(extension)/build $(extension)/node_modules $(extension)/tests/workbench/node_modules $(extension)/tests/desktop/node_modules $(extension)/screenshots $(extension)/*.vsix
 
 clean: vscode-clean

@@ -43,9 +43,14 @@ class Running {
     } catch (error) {
       this.output.error(messageOf(error));
       this.status.failed(messageOf(error));
-      const choice = await window.showErrorMessage(`Karpwarden did not start: ${messageOf(error)}`, 'Show Output');
-      if (choice) this.output.show();
+      void this.#tell(messageOf(error));
     }
+  }
+
+  /** Shows an error. The next start does not wait until somebody closes the message. */
+  async #tell(error: string): Promise<void> {
+    const choice = await window.showErrorMessage(`Karpwarden did not start: ${error}`, 'Show Output');
+    if (choice) this.output.show();
   }
 
   async stop(): Promise<void> {
