@@ -52,7 +52,7 @@ pub(crate) fn lenses(folder: &dyn FolderView, file: &File, text: &LinedText) -> 
     lenses
 }
 
-/// `412 instance types · 3 workloads · from about $0.02/h`. `users` are the objects that may have pods for these NodePools.
+/// `412 instance types · 3 workloads · from $0.02/h`. The price is of the table, or a part of it for spot. `users` are the objects that may have pods for these NodePools.
 fn of_pools<'d>(
     folder: &dyn FolderView,
     all: &[Object<'d>],
