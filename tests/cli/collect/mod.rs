@@ -335,7 +335,7 @@ fn kinds_that_the_cluster_lacks_are_no_error() {
     assert_eq!(cluster.kind("NodeClaim")["state"], "read");
 }
 
-/// A report of Kubewarden's audit scanner on a NodePool: a verdict of Karpwarden's policy, and the verdict of another one.
+/// A report of Kubewarden's audit scanner on an EC2NodeClass: a verdict of Karpwarden's policy, and the verdict of another one.
 fn audit_report(api_version: &str, kind: &str) -> Value {
     let rejection = "1 error in EC2NodeClass/other (Karpenter 1.8)\n\
         1. instance-profile-is-arn at spec.instanceProfile\n   `spec.instanceProfile` is an ARN\n   help: write `nodes`";
