@@ -17,4 +17,4 @@ pub mod inventory;
 mod substitution;
 
 pub use files::Cluster;
-pub use kustomize::{KUSTOMIZATION_FILES, references};
+pub use kustomize::{KUSTOMIZATION_FILES, generator_files, generators, references, text_of};

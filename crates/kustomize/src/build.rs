@@ -11,6 +11,7 @@ use manifest::tree::Node;
 use manifest::{Document, DocumentNumber, File, FileNumber};
 
 use crate::failure::{PatchFailure, ReplacementFailure};
+use crate::generator::{self, generators_in};
 use crate::json_patch;
 use crate::kustomization::{InlinePatches, Kustomization, Patch, PatchText};
 use crate::merge;
@@ -126,7 +127,7 @@ impl<'b, 'd> Builder<'b, 'd> {
                 self.add(folder, path, &mut resources)?;
             }
         }
-        doubt_generated(&mut resources, kustomization.root);
+        self.generate(kustomization, &mut resources)?;
         for path in kustomization.paths("components") {
             let component = path::join(folder, path);
             let found = self.inputs.kustomizations.get(&component).filter(|found| found.is_component());
@@ -170,6 +171,41 @@ impl<'b, 'd> Builder<'b, 'd> {
         }
         self.open.pop();
         Ok(resources)
+    }
+
+    /// Runs the generators of `ConfigMaps` whose files are all in the input. Secrets have their texts in Base64, which nothing here needs. An
+    /// object that a generator changes in another way is not known for certain.
+    ///
+    /// Source: `AbsorbAll` in api/resmap/reswrangler.go of kustomize v5.5.0.
+    fn generate(
+        &mut self,
+        kustomization: Kustomization<'d>,
+        resources: &mut Vec<Resource<'d>>,
+    ) -> Result<(), TooLarge> {
+        let inputs = self.inputs;
+        let text = |name: &str| {
+            let file = inputs.by_path.get(name)?.within(inputs.files)?;
+            generator::text_of(file)
+        };
+        for generator in generators_in(kustomization.root) {
+            let (entries, is_complete) = generator.entries(text);
+            let is_known = is_complete && generator.kind == "ConfigMap";
+            self.steps.spend_on_values(1 + entries.len())?;
+            self.steps.spend(entries.iter().map(|entry| entry.text.len() / 64).sum())?;
+            if generator.is_merged() {
+                let is_same = |id: &ObjectIdentity| id.kind == generator.kind && id.name == generator.name();
+                let found = matching(resources, |one| is_same(&one.id()) || one.previous.iter().any(is_same));
+                match found.as_slice() {
+                    [one] if is_known => {
+                        one.within(resources).into_iter().for_each(|one| one.absorb(generator, &entries));
+                    }
+                    _ => doubt_all(resources, &found, &format!("a `{}` changes it", generator.list)),
+                }
+            } else if is_known {
+                resources.push(Resource::generated(generator, &entries, kustomization.file.document(0)));
+            }
+        }
+        Ok(())
     }
 
     /// The replacements of an entry: the entry itself, or the content of the file that it names.
@@ -384,26 +420,6 @@ fn doubt_all(resources: &mut [Resource<'_>], selected: &[ResourceId], reason: &s
     for id in selected {
         if let Some(resource) = id.within(resources) {
             resource.doubt(reason);
-        }
-    }
-}
-
-/// Marks the objects that a generator merges into or replaces, because generators are not run.
-///
-/// Source: `AbsorbAll` in api/resmap/reswrangler.go.
-fn doubt_generated(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
-    for (list, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
-        for generator in kustomization.items_at(&[list]) {
-            if !matches!(generator.str_at(&["behavior"]), Some("merge" | "replace")) {
-                continue;
-            }
-            let name = generator.str_at(&["name"]).unwrap_or_default();
-            let is_same = |id: &ObjectIdentity| id.kind == kind && id.name == name;
-            for resource in resources.iter_mut() {
-                if is_same(&resource.id()) || resource.previous.iter().any(is_same) {
-                    resource.doubt(&format!("a `{list}` changes it"));
-                }
-            }
         }
     }
 }

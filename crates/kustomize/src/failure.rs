@@ -37,6 +37,9 @@ pub(crate) enum ReplacementFailure {
     /// The source selects no object, or several.
     #[error("uses a replacement whose source is not one object of the input")]
     Source,
+    /// The object of the source is not known for certain.
+    #[error("uses a replacement whose source is not known for certain")]
+    DoubtfulSource,
     /// The object of the source lacks the field.
     #[error("uses a replacement whose source has no such field")]
     SourceField,

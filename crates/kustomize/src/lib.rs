@@ -2,14 +2,16 @@
 //!
 //! [`Builds::of`] finds the kustomizations among the files of an input, and builds every one that no other one includes. The result
 //! is one document per changed object, whose nodes keep the places of their text: in the base, in the patch, or in the
-//! kustomization itself. Nothing outside the input is read. Objects of a remote base, of a generator or of a chart are not in
-//! the input, so nothing can be said about them; an object that a step changes in an unknown way is marked as unresolved.
+//! kustomization itself. Nothing outside the input is read. Objects of a remote base or of a chart are not in
+//! the input, so nothing can be said about them; an object that a step changes in an unknown way is marked as unresolved. `ConfigMaps` of a
+//! generator are there for replacements and for variables of Flux.
 //!
 //! Source: kubernetes-sigs/kustomize at kustomize/v5.5.0 (api v0.18.0, kyaml v0.18.1), the version in kubectl 1.32.
 
 mod build;
 mod failure;
 mod field_spec;
+mod generator;
 mod json_patch;
 mod kustomization;
 mod merge;
@@ -35,6 +37,7 @@ use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
 use steps::Steps;
 
+pub use generator::{GeneratedEntry, Generator, generator_files, generators, text_of};
 pub use patches::{Patches, is_named_patch, is_part, looks_like_patch};
 pub use path::KUSTOMIZATION_FILES;
 
@@ -54,6 +57,21 @@ pub struct Builds {
     pub kustomizations: BTreeSet<FileNumber>,
     /// The files that are patches: for each, the overlays whose objects it changes.
     pub patches: BTreeMap<FileNumber, Vec<String>>,
+    /// The `ConfigMaps` that generators make.
+    pub generated: Vec<GeneratedMap>,
+}
+
+/// A `ConfigMap` that a generator makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratedMap {
+    /// The name, before a suffix with the hash of the content.
+    pub name: String,
+    /// The namespace, if the kustomization sets one.
+    pub namespace: Option<String>,
+    /// The folder of the kustomization with the generator.
+    pub folder: String,
+    /// The entries.
+    pub entries: BTreeMap<String, String>,
 }
 
 /// The build of one kustomization.
@@ -117,7 +135,13 @@ impl Builds {
         let mut nodes = limits.nodes;
         let files = inputs.kustomizations.values().map(|kustomization| kustomization.file).collect();
         let (overlays, unfinished) = (Vec::new(), BTreeSet::new());
-        let mut builds = Self { overlays, unfinished, kustomizations: files, patches: patch_files(&inputs) };
+        let mut builds = Self {
+            overlays,
+            unfinished,
+            kustomizations: files,
+            patches: patch_files(&inputs),
+            generated: Vec::new(),
+        };
         for (folder, kustomization) in &inputs.kustomizations {
             let is_included = included.contains(folder) && !roots.contains(folder);
             if is_included || kustomization.is_component() {
@@ -133,10 +157,18 @@ impl Builds {
                 builds.unfinished.insert(kustomization.file);
                 continue;
             };
-            let deleted = deleted.iter().map(|resource| built(resource, BuildOutcome::Deleted));
+            let deleted = deleted.iter().filter(|resource| !resource.is_generated);
+            let deleted = deleted.map(|resource| built(resource, BuildOutcome::Deleted));
             let mut objects: Vec<BuiltObject> = deleted.collect();
-            for resource in &resources {
+            let (generated, resources): (Vec<_>, Vec<_>) =
+                resources.iter().partition(|resource| resource.is_generated);
+            for resource in resources {
                 objects.push(written(resource, limits, &mut nodes));
+            }
+            for map in generated.into_iter().filter_map(generated_map) {
+                if !builds.generated.contains(&map) {
+                    builds.generated.push(map);
+                }
             }
             for file in &applied {
                 builds.patches.entry(*file).or_default().push(name.clone());
@@ -164,6 +196,19 @@ pub fn references(file: &File) -> Vec<String> {
     });
     let name = path::join("", file.source.name());
     lists.chain(patches).map(|path| path::join(path::folder(&name), path)).collect()
+}
+
+/// A generated `ConfigMap` after a build; `None` if its content is not known for certain.
+fn generated_map(resource: &Resource<'_>) -> Option<GeneratedMap> {
+    let data = resource.value.get("data").filter(|_| resource.unresolved.is_none())?;
+    let entries = data.parts().into_iter();
+    let entries = entries.filter_map(|(key, text)| Some((key.into_owned(), text.text()?.to_owned())));
+    Some(GeneratedMap {
+        name: resource.value.text_at(&["metadata", "name"])?,
+        namespace: resource.value.text_at(&["metadata", "namespace"]),
+        folder: path::folder(&path::join("", resource.root.source().name())).to_owned(),
+        entries: entries.collect(),
+    })
 }
 
 /// The object of a build.

@@ -20,6 +20,11 @@ pub(crate) fn folder(file: &str) -> &str {
     file.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// The last part of a path.
+pub(crate) fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Names under which kustomize looks for a kustomization in a folder.
 ///
 /// Source: api/konfig/general.go of kustomize v5.5.0.

@@ -87,6 +87,9 @@ fn source_value<'d>(
     let (Some(resource), None) = (found.next(), found.next()) else {
         return Err(ReplacementFailure::Source);
     };
+    if resource.unresolved.is_some() {
+        return Err(ReplacementFailure::DoubtfulSource);
+    }
     let path = keys_of(text("fieldPath").unwrap_or(DEFAULT_PATH));
     let missing = ReplacementFailure::SourceField;
     let value = copy_at(&resource.value, &path, steps)?.ok_or(missing)?;

@@ -7,9 +7,10 @@ use manifest::tree::Node;
 
 use crate::Origin;
 use crate::failure::PatchFailure;
+use crate::generator::{GeneratedEntry, Generator};
 use crate::merge;
 use crate::schema::MergeSchema;
-use crate::value::{BuiltValue, Shape};
+use crate::value::{BuiltValue, Member, Shape};
 
 /// Identity of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct Resource<'d> {
     pub(crate) suffixes: Vec<String>,
     /// Whether any step changed the object.
     pub(crate) is_changed: bool,
+    /// Whether a generator makes the object.
+    pub(crate) is_generated: bool,
     /// The reason why the result of the build is not known.
     pub(crate) unresolved: Option<String>,
 }
@@ -114,7 +117,47 @@ impl<'d> Resource<'d> {
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             is_changed: false,
+            is_generated: false,
             unresolved: None,
+        }
+    }
+
+    /// The `ConfigMap` that a generator makes.
+    pub(crate) fn generated(
+        generator: Generator<'d>,
+        entries: &[GeneratedEntry<'d>],
+        document: DocumentNumber,
+    ) -> Self {
+        let at = generator.node;
+        let text = |text: &str| BuiltValue::Computed(text.to_owned(), at);
+        let member = |key: &'static str, value| Member { key: Cow::Borrowed(key), value };
+        let names = ["name", "namespace"].into_iter();
+        let names = names.filter_map(|key| Some(member(key, BuiltValue::Written(at.get(key)?)))).collect();
+        let members = vec![
+            member("apiVersion", text("v1")),
+            member("kind", text(generator.kind)),
+            member("metadata", BuiltValue::Mapping(at, names)),
+        ];
+        let value = BuiltValue::Mapping(at, members);
+        let mut resource = Self { value, is_generated: true, ..Self::new(at, document) };
+        resource.add_entries(generator, entries);
+        resource
+    }
+
+    /// Takes over the entries of a generator that merges with the object or replaces its entries.
+    pub(crate) fn absorb(&mut self, generator: Generator<'d>, entries: &[GeneratedEntry<'d>]) {
+        if generator.replaces() {
+            self.value.remove("data");
+        }
+        self.add_entries(generator, entries);
+        self.is_changed = true;
+    }
+
+    fn add_entries(&mut self, generator: Generator<'d>, entries: &[GeneratedEntry<'d>]) {
+        let at = generator.node;
+        let Some(data) = self.value.member_or_object("data", at) else { return };
+        for entry in entries {
+            data.set(entry.key, BuiltValue::Computed(entry.text.to_owned(), at));
         }
     }
 

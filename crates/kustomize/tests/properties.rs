@@ -193,10 +193,15 @@ fn objects_that_the_input_does_not_determine_have_a_reason() {
         objects.map(|object| object.unresolved.clone().unwrap_or_default()).collect::<Vec<_>>()
     };
     for (kustomization, deployment, config) in [
-        // Remote bases, charts and generators add objects that the input does not show, and change none of it.
+        // Remote bases and charts add objects that the input does not show, and change none of it.
         ("helmCharts: [{name: x}]\nconfigMapGenerator: [{name: new}]", "", ""),
         ("patches: [{target: {name: absent}, path: missing.yaml}]", "", ""),
-        ("configMapGenerator: [{name: c, behavior: merge}]", "", "a `configMapGenerator` changes it"),
+        ("configMapGenerator: [{name: c, behavior: merge, literals: [a=b]}]", "", ""),
+        (
+            "configMapGenerator: [{name: c, behavior: merge, envs: [missing.env]}]",
+            "",
+            "a `configMapGenerator` changes it",
+        ),
         (
             "patches: [{target: {kind: Deployment}, path: missing.yaml}]",
             "a patch that is not in the input or cannot be read",
@@ -212,5 +217,48 @@ fn objects_that_the_input_does_not_determine_have_a_reason() {
         ("newField: x", "`.` uses `newField`", "`.` uses `newField`"),
     ] {
         assert_eq!(reason(kustomization), [deployment, config], "{kustomization}");
+    }
+}
+
+#[test]
+fn replacements_copy_from_generated_config_maps() {
+    let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+    let replicas = |generator: &str, overlay: &str| {
+        let base = format!(
+            "resources: [a.yaml]\n{generator}\nreplacements:\n- source: {{kind: ConfigMap, name: c, fieldPath: data.image}}\n  targets: [{{select: {{kind: Deployment}}, fieldPaths: [metadata.annotations.image], options: {{create: true}}}}]\n"
+        );
+        let mut files = vec![
+            read("base/kustomization.yaml", &base),
+            read("base/a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"),
+            read("base/c.env", "# comment\nimage=two=2\n"),
+        ];
+        if !overlay.is_empty() {
+            files.push(read("prod/kustomization.yaml", overlay));
+        }
+        let builds = Builds::of(&files, &Limits::DEFAULT);
+        let object = &builds.overlays[0].objects[0];
+        assert_eq!(builds.overlays[0].objects.len(), 1, "a generated object is none of the input");
+        let BuildOutcome::Changed(tree) = &object.outcome else {
+            return (object.unresolved.clone(), None, builds.generated);
+        };
+        let image = tree.root().str_at(&["metadata", "annotations", "image"]).map(str::to_owned);
+        (object.unresolved.clone(), image, builds.generated)
+    };
+    let (unresolved, image, generated) =
+        replicas("configMapGenerator: [{name: c, literals: ['image=\"one\"']}]", "");
+    assert_eq!((unresolved, image.as_deref()), (None, Some("one")));
+    assert_eq!((generated[0].name.as_str(), generated[0].folder.as_str()), ("c", "base"));
+    let (unresolved, image, _) = replicas("configMapGenerator: [{name: c, envs: [c.env]}]", "");
+    assert_eq!((unresolved, image.as_deref()), (None, Some("two=2")));
+    // The overlay changes the map after the base has copied its entry.
+    let overlay = "resources: [../base]\nnamespace: x\nconfigMapGenerator: [{name: c, behavior: merge, literals: [image=three]}]\n";
+    let (unresolved, image, generated) = replicas("configMapGenerator: [{name: c, envs: [c.env]}]", overlay);
+    assert_eq!((unresolved, image.as_deref()), (None, Some("two=2")));
+    assert_eq!(generated[0].namespace.as_deref(), Some("x"));
+    assert_eq!(generated[0].entries.get("image").map(String::as_str), Some("three"));
+    for missing in
+        ["configMapGenerator: [{name: c, envs: [absent.env]}]", "secretGenerator: [{name: c, envs: [c.env]}]"]
+    {
+        assert!(replicas(missing, "").0.is_some(), "{missing}");
     }
 }

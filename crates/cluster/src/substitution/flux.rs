@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kustomize::{BuildOutcome, Builds, Origin, Overlay};
+use kustomize::{BuildOutcome, Builds, GeneratedMap, Origin, Overlay};
 use manifest::tree::{Node, NodeId, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
 use super::{MAX_OVERLAYS, Writer, with_values};
-use crate::folders::KnownFolders;
+use crate::folders::{KnownFolders, parent};
 
 /// Label or annotation of an object whose variables Flux leaves as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -24,7 +24,8 @@ struct FluxKustomization<'d> {
 
 /// Adds an overlay for each Kustomization of Flux with variables, or replaces the overlay that it applies.
 pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
-    let found = kustomizations(files);
+    let generated = core::mem::take(&mut builds.generated);
+    let found = kustomizations(files, &generated);
     if found.is_empty() || found.len() > MAX_OVERLAYS {
         return;
     }
@@ -67,7 +68,7 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
 }
 
 /// The Kustomizations of Flux whose variables and whose folder are in the input.
-fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
+fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<FluxKustomization<'d>> {
     let roots = || {
         files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
             match document {
@@ -87,11 +88,10 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
     if own.is_empty() {
         return Vec::new();
     }
-    let mut maps = BTreeMap::<&str, Vec<Node<'_>>>::new();
-    for root in roots().filter(|root| root.str_at(&["kind"]) == Some("ConfigMap")) {
-        if let Some(name) = root.str_at(&["metadata", "name"]) {
-            maps.entry(name).or_default().push(root);
-        }
+    let written = roots().filter_map(VariableMap::written);
+    let mut maps = BTreeMap::<&str, Vec<VariableMap<'d>>>::new();
+    for (name, map) in written.chain(generated.iter().map(VariableMap::generated)) {
+        maps.entry(name).or_default().push(map);
     }
     let folders = KnownFolders::of(files);
     own.into_iter()
@@ -102,8 +102,8 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
             for source in items_of(root.at_path(&["spec", "postBuild", "substituteFrom"])) {
                 let name = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
                 let named = name.and_then(|name| maps.get(name)).map_or(&[][..], Vec::as_slice);
-                match map_of(root, named).and_then(|map| map.get("data")) {
-                    Some(data) => variables.extend(texts(data)),
+                match map_of(root, named) {
+                    Some(map) => variables.extend(&map.variables),
                     // A source that the input does not show may have other values for the variables so far.
                     None => variables.clear(),
                 }
@@ -117,15 +117,44 @@ fn kustomizations(files: &[File]) -> Vec<FluxKustomization<'_>> {
         .collect()
 }
 
+/// A `ConfigMap` with variables.
+struct VariableMap<'d> {
+    namespace: Option<&'d str>,
+    folder: &'d str,
+    variables: BTreeMap<&'d str, &'d str>,
+}
+
+impl<'d> VariableMap<'d> {
+    /// A `ConfigMap` of a file, with its name.
+    fn written(root: Node<'d>) -> Option<(&'d str, Self)> {
+        let name =
+            root.str_at(&["metadata", "name"]).filter(|_| root.str_at(&["kind"]) == Some("ConfigMap"))?;
+        let map = Self {
+            namespace: root.str_at(&["metadata", "namespace"]),
+            folder: parent(root.source().name()).unwrap_or_default(),
+            variables: texts(root.get("data")?).collect(),
+        };
+        Some((name, map))
+    }
+
+    /// A `ConfigMap` that a kustomization generates, with its name.
+    fn generated(map: &'d GeneratedMap) -> (&'d str, Self) {
+        let entries = map.entries.iter().filter(|(_, text)| !text.contains("${"));
+        let variables = entries.map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        (&map.name, Self { namespace: map.namespace.as_deref(), folder: &map.folder, variables })
+    }
+}
+
 /// The `ConfigMap` of a Kustomization among those with its name: the only one in its namespace, else the only one of these in its folder.
-fn map_of<'d>(kustomization: Node<'d>, named: &[Node<'d>]) -> Option<Node<'d>> {
-    let namespace = |root: Node<'d>| root.str_at(&["metadata", "namespace"]);
-    let folder = |root: Node<'d>| root.source().name().rsplit_once('/').map_or("", |(folder, _)| folder);
-    let is_near =
-        |map: Node<'d>| namespace(map).zip(namespace(kustomization)).is_none_or(|(one, other)| one == other);
-    let only = |found: &mut dyn Iterator<Item = Node<'d>>| found.next().filter(|_| found.next().is_none());
-    let near = || named.iter().copied().filter(|map| is_near(*map));
-    only(&mut near()).or_else(|| only(&mut near().filter(|map| folder(*map) == folder(kustomization))))
+fn map_of<'m, 'd>(kustomization: Node<'d>, named: &'m [VariableMap<'d>]) -> Option<&'m VariableMap<'d>> {
+    let own = kustomization.str_at(&["metadata", "namespace"]);
+    let folder = parent(kustomization.source().name()).unwrap_or_default();
+    let is_near = |map: &&VariableMap<'d>| map.namespace.zip(own).is_none_or(|(one, other)| one == other);
+    let only = |found: &mut dyn Iterator<Item = &'m VariableMap<'d>>| {
+        found.next().filter(|_| found.next().is_none())
+    };
+    let near = || named.iter().filter(is_near);
+    only(&mut near()).or_else(|| only(&mut near().filter(|map| map.folder == folder)))
 }
 
 /// The members of an object that are texts without variables.
