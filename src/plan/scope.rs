@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::appliers::folder_of_overlay;
 use cluster::built_objects::{BuiltObjects, ClusterVariant};
 use cluster::folders::folders_of;
 use cluster::input_object::InputObject;
@@ -79,12 +80,19 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
     }
     let names: BTreeSet<&String> = olds.keys().chain(news.keys()).filter(|name| !name.is_empty()).collect();
     let own = [(pair.old, old), (pair.new, new)].map(|(side, built)| OwnObjects::of(side, built));
+    let all: BTreeSet<&str> = names.iter().map(|name| folder_of_overlay(name)).collect();
     let both = |name: &str| {
-        let of =
-            |side: &BTreeMap<String, Vec<SideObject<'d>>>| side.get(name).or_else(|| side.get("")).cloned();
-        match (of(&olds), of(&news)) {
-            (Some(old), None) => (own[0].only(old, name), Vec::new()),
-            (None, Some(new)) => (Vec::new(), own[1].only(new, name)),
+        let of = |side: &BTreeMap<String, Vec<SideObject<'d>>>, own: &OwnObjects<'d>| {
+            let mut objects = side.get(name).or_else(|| side.get("")).cloned()?;
+            objects.retain(|one| !own.is_of_other(one, name, &all));
+            Some(objects)
+        };
+        let files = |side: &BTreeMap<String, Vec<SideObject<'d>>>| -> BTreeSet<String> {
+            side.values().flatten().map(|one| one.file.clone()).collect()
+        };
+        match (of(&olds, &own[0]), of(&news, &own[1])) {
+            (Some(old), None) => (own[0].only(old, name, &files(&news)), Vec::new()),
+            (None, Some(new)) => (Vec::new(), own[1].only(new, name, &files(&olds))),
             (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
         }
     };
@@ -151,15 +159,34 @@ impl<'d> OwnObjects<'d> {
         Self(found)
     }
 
-    /// The objects of an overlay that only one side has: what it builds. Other objects of the input do not come or go with the overlay, such as
-    /// an element of an `ApplicationSet` that applies something else.
-    fn only(&self, mut objects: Vec<SideObject<'d>>, overlay: &str) -> Vec<SideObject<'d>> {
+    /// The objects of an overlay that only one side has: what it builds, and the files of its folder that come or go with it. Other objects of the
+    /// input do not, such as an element of an `ApplicationSet` that applies something else. `others` are the files of the other side.
+    fn only(
+        &self,
+        mut objects: Vec<SideObject<'d>>,
+        overlay: &str,
+        others: &BTreeSet<String>,
+    ) -> Vec<SideObject<'d>> {
         let is_built = |object: Object<'d>| {
             let overlays = self.0.get(&place_key(object));
             overlays.is_some_and(|overlays| overlays.contains(overlay))
         };
-        objects.retain(|one| !is_planned(one.object) || is_built(one.object));
+        let folder = folder_of_overlay(overlay);
+        let is_beside = |file: &str| {
+            !folder.is_empty() && !others.contains(file) && folders_of(file).any(|around| around == folder)
+        };
+        objects.retain(|one| !is_planned(one.object) || is_built(one.object) || is_beside(&one.file));
         objects
+    }
+
+    /// Whether no overlay builds an object, and the nearest overlay around its file is another one.
+    fn is_of_other(&self, one: &SideObject<'d>, overlay: &str, all: &BTreeSet<&str>) -> bool {
+        let own = folder_of_overlay(overlay);
+        let is_around = |home: &str| home == own || folders_of(own).any(|around| around == home);
+        let home = folders_of(&one.file).find(|folder| all.contains(folder));
+        is_planned(one.object)
+            && !self.0.contains_key(&place_key(one.object))
+            && home.is_some_and(|home| !home.is_empty() && !is_around(home))
     }
 }
 

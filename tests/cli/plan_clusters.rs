@@ -221,3 +221,32 @@ fn an_object_that_moves_from_terraform_to_a_file_may_go() {
     let removed = "removed {\n  from = kubectl_manifest.a\n  lifecycle { destroy = false }\n}\n";
     assert_eq!(verdict(removed), NONE);
 }
+
+#[test]
+fn a_file_in_the_folder_of_an_overlay_belongs_to_no_other_overlay() {
+    let (one, extra) = (pool("one", "a"), pool("extra", "a"));
+    let overlays = ["overlays/dev", "overlays/stage", "overlays/prod"];
+    let names: Vec<[String; 2]> = overlays
+        .iter()
+        .map(|folder| ["kustomization.yaml", "extra.yaml"].map(|name| format!("{folder}/{name}")))
+        .collect();
+    let mut old = vec![
+        ("base/class.yaml", CLASS),
+        ("base/one.yaml", one.as_str()),
+        ("base/kustomization.yaml", "resources: [class.yaml, one.yaml]\n"),
+    ];
+    for [kustomization, file] in &names {
+        old.extend([(kustomization.as_str(), "resources: [../../base]\n"), (file, &extra)]);
+    }
+    let without = |gone: &[&str]| -> Vec<(&str, &str)> {
+        old.iter().copied().filter(|(name, _)| !gone.contains(name)).collect()
+    };
+    let kustomization = "overlays/prod/kustomization.yaml";
+    let whole = plan(&old, &without(&[kustomization, "overlays/prod/extra.yaml"]));
+    let expected = "removes the nodes of 2 NodePools (extra in overlays/prod, one in overlays/prod)";
+    assert_eq!(whole["verdict"], expected, "{whole}");
+    let part = plan(&old, &without(&[kustomization]));
+    assert_eq!(part["verdict"], "removes the nodes of 1 NodePool (one in overlays/prod)", "{part}");
+    let file = plan(&old, &without(&["overlays/prod/extra.yaml"]));
+    assert_eq!(file["verdict"], "removes the nodes of 1 NodePool (extra in overlays/prod)", "{file}");
+}
