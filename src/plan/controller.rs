@@ -17,8 +17,9 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 
 use super::kubernetes::ClassesByName;
+use super::releases::PlanReleases;
 use super::scope::PlanScope;
-use super::{PlanPair, PlanSide, Releases, kubernetes};
+use super::{PlanPair, PlanSide, kubernetes};
 
 /// The CA bundle of the cluster.
 pub(super) const CA_BUNDLE: ControllerOption =
@@ -45,10 +46,10 @@ const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
 /// The changes of the controller of a scope.
 pub(super) fn changes(
     scope: &PlanScope<'_>,
-    releases: Releases,
+    releases: PlanReleases,
     further: &[ControllerChange],
 ) -> Vec<ControllerChange> {
-    let Releases { before, after } = releases;
+    let PlanReleases { before, after } = releases;
     let mut found = hash_changes(before, after);
     let of_kubernetes = kubernetes::changes(scope);
     if before != after && of_kubernetes.is_empty() {
@@ -123,7 +124,7 @@ pub(super) fn is_gate_off(cluster: &[Object<'_>], gate: &str) -> bool {
 }
 
 /// The changed options and feature gates, if both sides show the controller.
-fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
+fn option_changes(scope: &PlanScope<'_>, releases: PlanReleases) -> Vec<ControllerChange> {
     let (old, mut new) = (ControllerView::of(&scope.old), ControllerView::of(&scope.new));
     if !old.is_known() || !new.is_known() {
         return Vec::new();

@@ -20,6 +20,7 @@
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
+//! | `releases` | the releases before and after |
 //! | `controller` | the changes of the controller: release, options, feature gates |
 //! | `definitions` | removed custom resource definitions |
 //! | `retained` | removed objects that may stay in the cluster |
@@ -63,6 +64,7 @@ mod pods;
 mod pool;
 mod recreated;
 mod refused;
+mod releases;
 mod renamed;
 mod retained;
 mod rollout;
@@ -87,10 +89,10 @@ use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
-use rule::settings::{Settings, Target};
+use rule::settings::Settings;
 use values::timestamp::Timestamp;
 
-use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release_of};
+use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings};
 
 pub use assumption::PlanAssumption;
 pub use error::PlanError;
@@ -105,6 +107,7 @@ use elsewhere::GainedSources;
 use feeds::Feeds;
 use networks::Networks;
 use pool::BothSettings;
+use releases::{PlanReleases, releases_of, settings_at};
 use scope::{PlanScope, scopes};
 
 /// The input before or after a change.
@@ -167,13 +170,6 @@ pub struct Plan {
     pub keeping: Vec<String>,
     /// The nodes that go although none drifts.
     later: Option<LaterRemoval>,
-}
-
-/// The releases of one pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Releases {
-    before: Release,
-    after: Release,
 }
 
 /// Plans the changes of some clusters.
@@ -438,7 +434,7 @@ fn add_scope(
     plan: &mut Plan,
     scope: &PlanScope<'_>,
     changes: &[&PlanChange<'_>],
-    (pair, releases, further): (PlanPair<'_>, Releases, &[ControllerChange]),
+    (pair, releases, further): (PlanPair<'_>, PlanReleases, &[ControllerChange]),
     options: &PlanOptions,
 ) -> Result<DeducedSettings, ChoiceError> {
     plan.later = plan.later.max(later::of_changes(scope, changes, (releases.after, options.at)));
@@ -471,31 +467,4 @@ fn add_scope(
         plan.assumptions.push(PlanAssumption::TooManyPods);
     }
     Ok(new)
-}
-
-/// The releases before and after, with assumptions. The answer has the releases of the first cluster.
-fn releases_of(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Releases {
-    let deduced = |side: PlanSide<'_>| release_of(&options.settings, &side.cluster.files);
-    let (old, new) = (deduced(pair.old), deduced(pair.new));
-    // An input without a pin says nothing about its release.
-    let (old, new) = match (&old.1, &new.1) {
-        (Some(Assumption::Release(_)), _) => (new.clone(), new),
-        (_, Some(Assumption::Release(_))) => (old.clone(), old),
-        _ => (old, new),
-    };
-    let after = options.to.unwrap_or(new.0);
-    let before = options.from.unwrap_or(old.0);
-    if options.to.is_none() {
-        plan.assumptions.extend(new.1.map(PlanAssumption::Simulation));
-    }
-    if plan.answer.karpenter_version.is_empty() {
-        plan.answer.karpenter_version = after.to_string();
-        plan.answer.karpenter_version_before = before.to_string();
-    }
-    Releases { before, after }
-}
-
-/// The settings of a side, with its release.
-fn settings_at(options: &PlanOptions, release: Release) -> Settings {
-    Settings { karpenter: Target::only(release), is_karpenter_version_set: true, ..options.settings.clone() }
 }
