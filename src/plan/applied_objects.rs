@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::{Applier, Appliers, folder_of_overlay};
 use cluster::built_objects::BuiltObjects;
+use cluster::charts::ChartsBelow;
 use cluster::folders::{folders_of, parent};
 use manifest::{Document, File};
 use objects::object::Object;
@@ -11,6 +12,7 @@ use objects::object::Object;
 use super::PlanSide;
 use super::dropped::relative;
 use super::scope::{is_planned, with_start, without_start};
+use super::unread;
 
 /// The objects that can change nodes on one side, and what applies them.
 #[derive(Debug)]
@@ -20,8 +22,13 @@ pub(super) struct AppliedObjects<'p> {
     by_name: BTreeMap<ApplierName<'p>, Vec<usize>>,
     /// The folder of the side.
     folder: &'p str,
-    /// The names of the files.
-    files: Vec<&'p str>,
+    files: &'p [File],
+    /// The charts of the input.
+    charts: ChartsBelow<'p>,
+    /// The files with documents that could not be read and may hold such objects, such as templates of a chart.
+    unread: Vec<&'p File>,
+    /// Indexes of these files in a folder and below it.
+    unread_below: BTreeMap<&'p str, Vec<usize>>,
     /// The objects, each with the overlays that build it.
     objects: Vec<(Object<'p>, BTreeSet<&'p str>)>,
     /// Indexes of the objects in a folder and below it.
@@ -40,7 +47,7 @@ impl<'p> AppliedObjects<'p> {
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
         objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
         let is_used = |file: &str| !dropped.contains(without_start(file, side.folder));
-        let appliers = Appliers::of(files).in_files(is_used);
+        let appliers = Appliers::below(side.folder, files).in_files(is_used);
         let mut by_name = BTreeMap::<_, Vec<usize>>::new();
         let mut appliers_of = BTreeMap::<_, BTreeSet<usize>>::new();
         for (index, applier) in appliers.all().iter().enumerate() {
@@ -55,11 +62,29 @@ impl<'p> AppliedObjects<'p> {
                 below.entry(folder).or_default().push(index);
             }
         }
-        let files = files.iter().map(|file| file.source.name()).collect();
-        Self { appliers, by_name, folder: side.folder, files, objects, below, appliers_of }
+        let unread = unread::files(side);
+        let mut unread_below = BTreeMap::<_, Vec<usize>>::new();
+        for (index, file) in unread.iter().enumerate() {
+            for folder in folders_of(file.source.name()) {
+                unread_below.entry(folder).or_default().push(index);
+            }
+        }
+        Self {
+            appliers,
+            by_name,
+            folder: side.folder,
+            files,
+            charts: ChartsBelow::of(files),
+            unread,
+            unread_below,
+            objects,
+            below,
+            appliers_of,
+        }
     }
 
-    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name.
+    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name, if
+    /// it is not the counterpart of another one, as of the same Kustomization of another cluster.
     pub(super) fn counterpart(
         &self,
         applier: &Applier<'_>,
@@ -68,7 +93,11 @@ impl<'p> AppliedObjects<'p> {
         let indexes = self.by_name.get(&name_of(applier))?;
         let named = || indexes.iter().filter_map(|index| self.appliers.all().get(*index));
         let file = other.file_of(applier);
-        let only = || named().next().filter(|_| indexes.len() == 1);
+        let others = other.by_name.get(&name_of(applier)).into_iter().flatten();
+        let mut others = others.filter_map(|index| other.appliers.all().get(*index));
+        let mut is_taken =
+            |one: &Applier<'p>| others.any(|other_one| other.file_of(other_one) == self.file_of(one));
+        let only = || named().next().filter(|one| indexes.len() == 1 && !is_taken(one));
         named().find(|one| self.file_of(one) == file).or_else(only)
     }
 
@@ -91,6 +120,32 @@ impl<'p> AppliedObjects<'p> {
         near.filter(is_reached).map(|(object, _)| *object)
     }
 
+    /// The files with objects that one object of Flux or Argo CD applies, also in documents that could not be read.
+    pub(super) fn files_of(&self, applier: &Applier<'p>) -> BTreeSet<&'p str> {
+        let unread = self.unread_of(applier).map(|file| file.source.name());
+        self.objects_of(applier).map(|object| object.root().source().name()).chain(unread).collect()
+    }
+
+    /// The contents of these files: the objects, and the files of the charts with templates that could not be read.
+    pub(super) fn contents_of(&self, applier: &Applier<'p>) -> BTreeSet<String> {
+        let charts: BTreeSet<&str> =
+            self.unread_of(applier).filter_map(|file| self.charts.around(file.source.name())).collect();
+        let is_in =
+            |file: &&File| self.charts.around(file.source.name()).is_some_and(|chart| charts.contains(chart));
+        let of_charts = self.files.iter().filter(|_| !charts.is_empty()).filter(is_in);
+        let unread = self.unread_of(applier).chain(of_charts).map(|file| file.source.text().to_owned());
+        self.objects_of(applier).map(|object| object.root().to_json().to_string()).chain(unread).collect()
+    }
+
+    /// The files with documents that could not be read and that an object of Flux or Argo CD applies.
+    pub(super) fn unread_of(&self, applier: &Applier<'p>) -> impl Iterator<Item = &'p File> {
+        let below = applier.folders().filter_map(|folder| self.unread_below.get(folder)).flatten();
+        let near: BTreeSet<usize> = below.copied().collect();
+        let none = BTreeSet::new();
+        let is_reached = move |file: &&File| self.appliers.reaches(applier, file.source.name(), &none);
+        near.into_iter().filter_map(|index| self.unread.get(index).copied()).filter(is_reached)
+    }
+
     /// The overlays that build an object.
     pub(super) fn overlays_of(&self, object: Object<'_>) -> BTreeSet<&'p str> {
         let file = object.root().source().name();
@@ -111,7 +166,12 @@ impl<'p> AppliedObjects<'p> {
 
     /// The name of the file of an object, without the start of the side.
     pub(super) fn file_of_object<'d>(&self, object: Object<'d>) -> &'d str {
-        without_start(object.root().source().name(), self.folder)
+        self.plain(object.root().source().name())
+    }
+
+    /// A name without the start of the side.
+    pub(super) fn plain<'n>(&self, name: &'n str) -> &'n str {
+        without_start(name, self.folder)
     }
 
     /// Whether the side has an object of the other side only in other files.
@@ -125,13 +185,16 @@ impl<'p> AppliedObjects<'p> {
     /// Whether a file of the side is in the folder of a file, or below it.
     pub(super) fn has_files_beside(&self, file: &str) -> bool {
         let folder = with_start(parent(file).unwrap_or_default(), self.folder);
-        folder.is_empty() || self.files.iter().any(|own| folders_of(own).any(|around| around == folder))
+        let is_in = |own: &File| folders_of(own.source.name()).any(|around| around == folder);
+        folder.is_empty() || self.files.iter().any(is_in)
     }
 
-    /// The objects of Flux and Argo CD that apply an object.
-    pub(super) fn appliers_of(&self, object: Object<'_>) -> impl Iterator<Item = &Applier<'p>> {
-        let file = object.root().source().name();
-        let overlays = self.overlays_of(object);
+    /// The objects of Flux and Argo CD that apply a file, which some overlays build.
+    pub(super) fn appliers_at(
+        &self,
+        file: &str,
+        overlays: BTreeSet<&'p str>,
+    ) -> impl Iterator<Item = &Applier<'p>> {
         let around = folders_around(file, &overlays).into_iter();
         let near: BTreeSet<usize> =
             around.filter_map(|folder| self.appliers_of.get(folder)).flatten().copied().collect();

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use cluster::appliers::{Applier, sources};
+use cluster::appliers::{Applier, generators, sources};
 use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, items_of};
 
 use super::applied_objects::{AppliedObjects, name_of};
-use super::outside::{WORDS, may_patch};
+use super::elsewhere::is_about;
+use super::outside::may_patch;
 use super::scope::without_start;
 use super::{PlanPair, PlanSide};
 
@@ -38,6 +39,23 @@ const OF_HELM: [&[&str]; 8] = [
 /// Fields of a source of Argo CD that change what it applies, beside its address.
 const OF_SOURCE: [&str; 5] = ["targetRevision", "helm", "kustomize", "directory", "plugin"];
 
+/// Fields of the `kustomize` of a source that change other kinds of objects, or only the metadata of an object itself.
+///
+/// Source: `ApplicationSourceKustomize` in pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd; api/internal/konfig/builtinpluginconsts/
+/// commonlabels.go of kubernetes-sigs/kustomize: the labels of templates are those of known kinds.
+const OF_OTHERS: [&str; 10] = [
+    "images",
+    "replicas",
+    "namespace",
+    "commonLabels",
+    "commonAnnotations",
+    "commonAnnotationsEnvsubst",
+    "forceCommonLabels",
+    "forceCommonAnnotations",
+    "labelWithoutSelector",
+    "labelIncludeTemplates",
+];
+
 /// Fields of the destination of Argo CD that mean another cluster. The namespace is for objects without one in their text: NodePools and
 /// EC2NodeClasses have none.
 ///
@@ -60,7 +78,7 @@ pub(super) fn changes(
     for before in old.appliers.all() {
         // A removed or moved object is compared by itself.
         let is_there = || {
-            let mut files = old.objects_of(before).map(|object| object.root().source().name());
+            let mut files = old.files_of(before).into_iter();
             files.any(|file| kept.contains(without_start(file, pair.old.folder)))
         };
         let outside = named_sources(before);
@@ -72,7 +90,7 @@ pub(super) fn changes(
             continue;
         };
         let (olds, news) = (Parts::of(before, old), Parts::of(after, new));
-        let is_elsewhere = || outside || contents(old, before) != contents(new, after);
+        let is_elsewhere = || outside || old.contents_of(before) != new.contents_of(after);
         let field = if !olds.paths.is_subset(&news.paths) && is_elsewhere() {
             Some("path")
         } else {
@@ -82,11 +100,6 @@ pub(super) fn changes(
         found.extend(field.or_else(is_generated).map(|field| change(pair, after, Some(field))));
     }
     found
-}
-
-/// The objects of Karpenter that an object applies, as texts.
-fn contents(objects: &AppliedObjects<'_>, applier: &Applier<'_>) -> BTreeSet<String> {
-    objects.objects_of(applier).map(|object| object.root().to_json().to_string()).collect()
 }
 
 /// The address of a source of Argo CD: the repository, the chart or the path, and the name for other sources.
@@ -163,28 +176,48 @@ impl Parts {
                 text("ref"),
             ];
             let fields = OF_SOURCE.into_iter();
-            let fields = fields.filter_map(|field| Some((field, source.get(field)?.to_json().to_string())));
+            let fields = fields.filter_map(|field| Some((field, text_of_field(field, source.get(field)?)?)));
             self.sources.entry(address).or_default().extend(fields);
         }
     }
 
+    /// The elements of lists and of folders, also of generators that a matrix combines: without one of them, an Application goes. A new
+    /// generator makes new Applications, too. Generators that a merge combines override each other, and count as a whole.
     fn add_generators(&mut self, spec: Option<Node<'_>>) {
-        for generator in items_of(spec.and_then(|spec| spec.get("generators"))) {
-            let lists = [&["list", "elements"][..], &["git", "directories"], &["git", "files"]];
-            let elements = lists.iter().flat_map(|list| items_of(generator.at_path(list)));
-            let before = self.elements.len();
-            for element in elements {
-                let text = element.to_json().to_string();
-                if element.get("exclude").and_then(Node::as_bool) == Some(true) {
-                    self.fields.insert(format!("generators: {text}"), text);
-                } else {
-                    self.elements.insert(text);
+        let mut open: Vec<Node<'_>> = items_of(spec.and_then(|spec| spec.get("generators"))).collect();
+        while let Some(generator) = open.pop() {
+            for (kind, node) in generator.members() {
+                match kind {
+                    "selector" => self.add(&format!("generators: {}", generator.to_json()), Some(node)),
+                    "merge" => drop(self.elements.insert(node.to_json().to_string())),
+                    _ => open.extend(self.add_generator(kind, node)),
                 }
             }
-            if self.elements.len() == before {
-                let text = generator.to_json().to_string();
-                self.fields.insert(format!("generators: {text}"), text);
+        }
+    }
+
+    /// Adds one generator. Returns the generators that it combines.
+    fn add_generator<'d>(&mut self, kind: &str, node: Node<'d>) -> Vec<Node<'d>> {
+        let (mut rest, mut combined) = (String::new(), Vec::new());
+        for (key, value) in node.members() {
+            match key {
+                "generators" => combined.extend(value.items()),
+                "elements" | "directories" | "files" => value.items().for_each(|one| self.add_element(one)),
+                // The other fields hold for all elements.
+                "requeueAfterSeconds" => {}
+                _ => rest.extend([" ", key, ": ", &value.to_json().to_string()]),
             }
+        }
+        self.elements.insert(format!("{kind}{rest}"));
+        combined
+    }
+
+    fn add_element(&mut self, element: Node<'_>) {
+        let text = element.to_json().to_string();
+        if element.get("exclude").and_then(Node::as_bool) == Some(true) {
+            self.fields.insert(format!("generators: {text}"), text);
+        } else {
+            self.elements.insert(text);
         }
     }
 
@@ -222,6 +255,22 @@ impl Parts {
     }
 }
 
+/// The text of a field of a source; `None` for a `kustomize` that changes no object of Karpenter.
+fn text_of_field(field: &str, node: Node<'_>) -> Option<String> {
+    if field != "kustomize" {
+        return Some(node.to_json().to_string());
+    }
+    let texts = node.members().filter(|(key, _)| !OF_OTHERS.contains(key)).map(|(key, value)| match key {
+        "patches" => {
+            let patches = value.items().filter(|patch| may_patch(*patch));
+            patches.map(|patch| patch.to_json().to_string()).collect()
+        }
+        _ => format!("{key}: {}", value.to_json()),
+    });
+    let texts: Vec<String> = texts.filter(|text: &String| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
 /// The sources of an Application that may have objects of Karpenter: the ones with such objects or a name of Karpenter, else all, with the
 /// sources of their values.
 fn planned_sources<'p>(
@@ -232,7 +281,7 @@ fn planned_sources<'p>(
     let all: Vec<Node<'p>> = sources(spec).filter(|source| !is_own(*source)).collect();
     let has_objects = |source: &Node<'p>| {
         let path = source.str_at(&["path"]);
-        path.is_some_and(|path| objects.objects_of(&applier.of_path(path)).next().is_some())
+        path.is_some_and(|path| !objects.files_of(&applier.of_path(path)).is_empty())
     };
     let is_planned = |source: &Node<'p>| {
         !is_of_values(*source) && (has_objects(source) || names_of(*source).any(is_about))
@@ -263,7 +312,7 @@ fn names_of(source: Node<'_>) -> impl Iterator<Item = &str> {
 ///
 /// Source: "Git Generator: Files" in docs/operator-manual/applicationset/Generators-Git.md of argoproj/argo-cd.
 fn generates_otherwise(applier: &Applier<'_>, pair: PlanPair<'_>) -> bool {
-    let generators = items_of(applier.root.at_path(&["spec", "generators"]));
+    let generators = generators(applier.root).into_iter();
     let files = generators.flat_map(|generator| items_of(generator.at_path(&["git", "files"])));
     let patterns: Vec<&str> = files.filter_map(|file| file.str_at(&["path"])).collect();
     let texts = |side: PlanSide<'_>| -> BTreeSet<(String, String)> {
@@ -311,8 +360,11 @@ pub(super) fn named_sources(applier: &Applier<'_>) -> bool {
         Some("HelmRelease") => {
             let chart = text(&["chart", "spec", "chart"]).or(text(&["chartRef", "name"])).unwrap_or_default();
             // The templates of a chart in a folder are compared by themselves.
-            if is_own_chart(chart) || chart.starts_with('.') {
+            if is_own_chart(chart) || (chart.starts_with('.') && !applier.is_outside) {
                 return false;
+            }
+            if spec.and_then(|spec| spec.get("values")).is_some_and(describe_pools) {
+                return true;
             }
             [own, Some(chart)].into_iter().flatten().collect()
         }
@@ -329,10 +381,30 @@ pub(super) fn named_sources(applier: &Applier<'_>) -> bool {
     texts.into_iter().any(is_about)
 }
 
-/// Whether a name is about NodePools or EC2NodeClasses.
-fn is_about(text: &str) -> bool {
-    let text = text.to_ascii_lowercase().replace(['-', '_'], "");
-    WORDS.iter().any(|word| text.contains(word))
+/// Whether some values of a chart describe NodePools or EC2NodeClasses: `nodePools: {spot: {…}}` does, and `nodePool: spot` only names one.
+fn describe_pools(values: Node<'_>) -> bool {
+    let mut open = vec![values];
+    while let Some(node) = open.pop() {
+        if node.members().any(|(key, value)| is_pools(key) && has_objects(value)) {
+            return true;
+        }
+        open.extend(node.children());
+    }
+    false
+}
+
+fn is_pools(key: &str) -> bool {
+    let key = key.to_ascii_lowercase().replace(['-', '_'], "");
+    key.contains("nodepool") || key.contains("nodeclass")
+}
+
+/// Whether a value is an object or a list of objects. The pools of nodes of OpenSearch have roles.
+///
+/// Source: `NodePool` in opensearch-operator/api/v1/opensearch_types.go of opensearch-project/opensearch-k8s-operator.
+fn has_objects(value: Node<'_>) -> bool {
+    let is_object = |node: Node<'_>| node.is_mapping() && !node.is_empty();
+    let has_roles = value.children().any(|node| node.get("roles").is_some());
+    !has_roles && (is_object(value) || value.items().any(is_object))
 }
 
 fn is_own(source: Node<'_>) -> bool {

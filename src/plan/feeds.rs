@@ -19,9 +19,6 @@ use super::{PlanPair, PlanSide};
 /// Number of fields of an object that are looked at.
 const MAX_FIELDS: usize = 10_000;
 
-/// Kinds whose objects install a chart with values.
-const RELEASES: [&str; 3] = ["HelmRelease", "Application", "ApplicationSet"];
-
 /// The folder with the templates of a chart.
 const TEMPLATES: &str = "templates/";
 
@@ -52,8 +49,6 @@ struct ChangedFile<'p> {
     name: &'p str,
     /// The changed keys at the top, if the file has values.
     keys: BTreeSet<&'p str>,
-    /// The text of the objects that install charts.
-    releases: String,
     role: ChartRole,
     /// The names of the `ConfigMaps` and Secrets.
     maps: BTreeSet<&'p str>,
@@ -137,13 +132,10 @@ impl<'p> Feeds<'p> {
             if !is_template && !name.contains("crds/") {
                 let role = ChartRole::of(name, file);
                 let keys = changed_keys(&trees[0], &trees[1]);
-                let all = trees.iter().flatten().flat_map(|tree| Object::all(tree));
-                let releases = all.filter(|object| RELEASES.contains(&object.kind()));
-                let releases = releases.map(|object| object.root().to_json().to_string()).collect();
                 let maps = trees.iter().flatten().flat_map(|tree| Object::all(tree));
                 let maps = maps.filter(|object| ["ConfigMap", "Secret"].contains(&object.kind()));
                 let maps = maps.map(Object::name).collect();
-                feeds.files.push(ChangedFile { name, keys, releases, role, maps });
+                feeds.files.push(ChangedFile { name, keys, role, maps });
             }
         }
         let [old, new] = variables;
@@ -163,9 +155,7 @@ impl<'p> Feeds<'p> {
             let reads_values = file.role == ChartRole::Values && reads(template, &file.keys);
             if !is_in_chart {
                 let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
-                return reads_values
-                    || (file.role == ChartRole::Values && is_for_parent)
-                    || (!folder.is_empty() && file.releases.contains(&format!("/{folder}\"")));
+                return reads_values || (file.role == ChartRole::Values && is_for_parent);
             }
             if base.starts_with("Chart.") || base.starts_with("README") {
                 return template.contains(".Chart");

@@ -1,5 +1,7 @@
 //! Removed objects that may stay in the cluster, because Flux, Argo CD or Helm does not delete them.
 
+use std::collections::BTreeSet;
+
 use cluster::appliers::Applier;
 use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
@@ -51,17 +53,9 @@ pub(super) fn weaken(
 ) {
     for change in changes.iter_mut().filter(|change| change.change.change == ObjectChangeKind::Removed) {
         let Some(object) = change.change.old else { continue };
-        let of_applier = |applier: &Applier<'_>| match new.counterpart(applier, old) {
-            Some(after) => of_kept(after).or_else(|| of_moved(applier, after)).or_else(|| {
-                let is_left = new.has_files_beside(old.file_of_object(object));
-                of_generator(after).filter(|_| !is_left)
-            }),
-            None => of_removed(applier),
-        };
         let of_appliers = || {
-            // One that deletes is enough.
-            let reasons: Option<Vec<String>> = old.appliers_of(object).map(of_applier).collect();
-            reasons?.into_iter().next()
+            let file = object.root().source().name();
+            of_appliers((old, new), file, old.overlays_of(object))
         };
         let from_elsewhere = || {
             let overlays = old.plain_overlays_of(object);
@@ -71,6 +65,23 @@ pub(super) fn weaken(
             set_open(change, &reason);
         }
     }
+}
+
+/// The reason in what applied a removed object of a file, which some overlays built. One that deletes is enough.
+pub(super) fn of_appliers<'p>(
+    (old, new): (&AppliedObjects<'p>, &AppliedObjects<'_>),
+    file: &str,
+    overlays: BTreeSet<&'p str>,
+) -> Option<String> {
+    let of_applier = |applier: &Applier<'_>| match new.counterpart(applier, old) {
+        Some(after) => of_kept(after).or_else(|| of_moved(applier, after)).or_else(|| {
+            let is_left = new.has_files_beside(old.plain(file));
+            of_generator(after).filter(|_| !is_left)
+        }),
+        None => of_removed(applier),
+    };
+    let reasons: Option<Vec<String>> = old.appliers_at(file, overlays).map(of_applier).collect();
+    reasons?.into_iter().next()
 }
 
 /// The changes of objects of a cluster for which the input does not say whether they change.
@@ -120,13 +131,14 @@ fn is_kept(option: &str) -> bool {
 
 /// The reason in an object that stays, and that no longer finds the removed object in its source.
 ///
-/// Source: "Prune" and "Suspend" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller; "Automatic Pruning" in
+/// Source: "Prune" and "Suspend" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller; "Suspend" in docs/spec/v2/helmreleases.md of
+/// fluxcd/helm-controller; "Automatic Pruning" in
 /// docs/user-guide/auto_sync.md of argoproj/argo-cd.
 pub(super) fn of_kept(applier: &Applier<'_>) -> Option<String> {
     let (kind, _, name) = name_of(applier);
     let flag = |keys: &[&str]| applier.root.at_path(keys).and_then(Node::as_bool);
     let reason = match kind {
-        "Kustomization" if flag(&["spec", "suspend"]) == Some(true) => "is suspended",
+        "Kustomization" | "HelmRelease" if flag(&["spec", "suspend"]) == Some(true) => "is suspended",
         "Kustomization" if flag(&["spec", "prune"]) == Some(false) => "has `prune: false`",
         "Application" | "ApplicationSet" => {
             // Without a policy, somebody synchronises by hand, and may leave out what goes.

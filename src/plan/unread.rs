@@ -118,7 +118,12 @@ fn hides(plan: &File, at: usize) -> bool {
 
 /// Whether some documents of a side could not be read and may hold objects.
 pub(super) fn is_any(side: PlanSide<'_>) -> bool {
-    by_name(side).into_values().any(|file| unread_of(file).is_some())
+    !files(side).is_empty()
+}
+
+/// The files of a side with documents that could not be read and may hold objects.
+pub(super) fn files(side: PlanSide<'_>) -> Vec<&File> {
+    by_name(side).into_values().filter(|file| unread_of(file).is_some()).collect()
 }
 
 /// Whether a change is the addition to a removal, or the removal to an addition.

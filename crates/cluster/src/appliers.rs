@@ -6,6 +6,7 @@ use kustomize::KUSTOMIZATION_FILES;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
+use crate::charts::ChartsBelow;
 use crate::folders::{KnownFolders, folders_of, name, parent};
 use crate::substitution::texts_of_elements;
 
@@ -21,13 +22,22 @@ pub struct Applier<'d> {
 }
 
 /// A folder that Flux or Argo CD applies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct AppliedFolder<'d> {
     pub(crate) folder: &'d str,
     /// The path in the object that means the folder.
     path: &'d str,
+    /// The repository, as the object names it.
+    source: &'d str,
     /// Whether the folders below it are applied too.
     pub(crate) is_deep: bool,
+}
+
+impl AppliedFolder<'_> {
+    /// Whether the path means the root of the repository.
+    fn is_root(&self) -> bool {
+        matches!(self.path.trim_start_matches("./").trim_matches('/'), "" | ".")
+    }
 }
 
 /// The objects of Flux and Argo CD among some files.
@@ -44,13 +54,22 @@ impl<'d> Appliers<'d> {
     /// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
     /// docs/user-guide/directory.md of argoproj/argo-cd.
     pub fn of(files: &'d [File]) -> Self {
-        let folders = KnownFolders::of(files);
+        Self::from_folders(files, &InputFolders::of(files, KnownFolders::of(files)))
+    }
+
+    /// Finds the objects among files of a repository whose root is a folder, which paths such as `.` mean.
+    pub fn below(root: &'d str, files: &'d [File]) -> Self {
+        Self::from_folders(files, &InputFolders::of(files, KnownFolders::of(files).with_root(root)))
+    }
+
+    fn from_folders(files: &'d [File], folders: &InputFolders<'d>) -> Self {
         let roots = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
         let roots = roots.filter_map(|document| match document {
             Document::Read(tree) => Some(tree.root()),
             _ => None,
         });
-        let all = roots.filter_map(|root| Applier::of(root, &folders)).collect();
+        let mut all: Vec<Applier<'d>> = roots.filter_map(|root| Applier::of(root, folders)).collect();
+        leave_out_other_roots(&mut all);
         let is_kustomization = |file: &&str| KUSTOMIZATION_FILES.contains(&name(file));
         let names = files.iter().map(|file| file.source.name());
         Self { all, kustomized: names.filter(is_kustomization).filter_map(parent).collect() }
@@ -95,27 +114,76 @@ impl<'d> Appliers<'d> {
     }
 }
 
+/// Name of the repository from which Flux itself is installed.
+///
+/// Source: `BootstrapCmd` and `defaultNamespace` in cmd/flux of fluxcd/flux2.
+const OWN_REPOSITORY: &str = "flux-system";
+
+/// Leaves out the root of a repository that may be another one than the input: nothing else in the input names a folder of it. The repository of
+/// the only Application counts as the input.
+fn leave_out_other_roots(all: &mut [Applier<'_>]) {
+    let is_argo = |applier: &Applier<'_>| applier.root.str_at(&["kind"]) != Some("Kustomization");
+    let folders = || all.iter().flat_map(|applier| &applier.folders);
+    let known: BTreeSet<&str> =
+        folders().filter(|one| !one.is_root()).map(|one| one.source).chain([OWN_REPOSITORY]).collect();
+    let roots = all.iter().filter(|one| is_argo(one)).flat_map(|applier| &applier.folders);
+    // A registry has charts, and no repository of manifests.
+    let roots = roots.filter(|one| one.is_root() && !one.source.starts_with("oci:"));
+    let roots: BTreeSet<&str> = roots.map(|one| one.source).collect();
+    let is_only = known.len() == 1 && roots.len() == 1;
+    for applier in all {
+        let is_own = is_only && is_argo(applier);
+        let count = applier.folders.len();
+        applier.folders.retain(|one| {
+            !one.is_root() || known.contains(one.source) || (is_own && roots.contains(one.source))
+        });
+        applier.is_outside |= count > 0 && applier.folders.is_empty();
+    }
+}
+
+/// The folders of an input, and the charts in them.
+struct InputFolders<'d> {
+    known: KnownFolders<'d>,
+    charts: ChartsBelow<'d>,
+}
+
+impl<'d> InputFolders<'d> {
+    fn of(files: &'d [File], known: KnownFolders<'d>) -> Self {
+        Self { known, charts: ChartsBelow::of(files) }
+    }
+
+    /// A folder, and the folders of the charts on which a chart in it depends.
+    fn with_charts(&self, applied: AppliedFolder<'d>) -> Vec<AppliedFolder<'d>> {
+        let is_deep = applied.is_deep || self.charts.has(applied.folder);
+        let dependencies = self.charts.dependencies(applied.folder).into_iter();
+        let dependencies = dependencies.map(|folder| AppliedFolder { folder, is_deep: true, ..applied });
+        std::iter::once(AppliedFolder { is_deep, ..applied }).chain(dependencies).collect()
+    }
+
+    fn find(&self, path: &'d str, source: &'d str, is_deep: bool) -> Vec<AppliedFolder<'d>> {
+        let applied = |folder| self.with_charts(AppliedFolder { folder, path, source, is_deep });
+        self.known.find(path).map(applied).unwrap_or_default()
+    }
+}
+
 impl<'d> Applier<'d> {
-    fn of(root: Node<'d>, folders: &KnownFolders<'d>) -> Option<Self> {
+    fn of(root: Node<'d>, folders: &InputFolders<'d>) -> Option<Self> {
         let group = root.str_at(&["apiVersion"])?.split('/').next();
         let applied = match (group, root.str_at(&["kind"])) {
             (Some("kustomize.toolkit.fluxcd.io"), Some("Kustomization")) => {
-                let path = root.str_at(&["spec", "path"]);
-                let found = path.and_then(|path| Some((folders.find(path)?, path)));
-                found
-                    .map(|(folder, path)| AppliedFolder { folder, path, is_deep: true })
-                    .into_iter()
-                    .collect()
+                let source = root.str_at(&["spec", "sourceRef", "name"]).unwrap_or_default();
+                // Without a path, Flux applies the root.
+                folders.find(root.str_at(&["spec", "path"]).unwrap_or("."), source, true)
             }
             (Some("argoproj.io"), Some("Application")) => {
-                sources(root.get("spec")).filter_map(|source| source_folder(source, folders)).collect()
+                sources(root.get("spec")).flat_map(|source| source_folders(source, folders)).collect()
             }
             (Some("argoproj.io"), Some("ApplicationSet")) => {
                 let template = root.at_path(&["spec", "template", "spec"]);
                 let own = sources(template).flat_map(|source| generated_folders(source, root, folders));
                 own.collect()
             }
-            (Some("helm.toolkit.fluxcd.io"), Some("HelmRelease")) => Vec::new(),
+            (Some("helm.toolkit.fluxcd.io"), Some("HelmRelease")) => chart_folders(root, folders),
             _ => return None,
         };
         let spec = root.get("spec");
@@ -133,7 +201,7 @@ impl<'d> Applier<'d> {
     #[must_use]
     pub fn of_path(&self, path: &str) -> Self {
         let own = self.folders.iter().filter(|applied| applied.path == path);
-        Self { folders: own.cloned().collect(), ..*self }
+        Self { folders: own.copied().collect(), ..*self }
     }
 }
 
@@ -143,9 +211,24 @@ pub fn sources(spec: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
     one.into_iter().chain(items_of(spec.and_then(|spec| spec.get("sources"))))
 }
 
-fn source_folder<'d>(source: Node<'d>, folders: &KnownFolders<'d>) -> Option<AppliedFolder<'d>> {
-    let path = source.str_at(&["path"])?;
-    Some(AppliedFolder { folder: folders.find(path)?, path, is_deep: recurses(source) })
+/// The folders of the chart in a repository that a `HelmRelease` installs. In a repository of charts, the text is the name of the chart.
+///
+/// Source: "Chart template" in docs/spec/v2/helmreleases.md of fluxcd/helm-controller.
+fn chart_folders<'d>(release: Node<'d>, folders: &InputFolders<'d>) -> Vec<AppliedFolder<'d>> {
+    let Some(chart) = release.at_path(&["spec", "chart", "spec"]) else { return Vec::new() };
+    let is_path = matches!(chart.str_at(&["sourceRef", "kind"]), Some("GitRepository" | "Bucket"));
+    let path = chart.str_at(&["chart"]).filter(|path| is_path || path.starts_with('.'));
+    let source = chart.str_at(&["sourceRef", "name"]).unwrap_or_default();
+    path.map(|path| folders.find(path, source, true)).unwrap_or_default()
+}
+
+fn source_folders<'d>(source: Node<'d>, folders: &InputFolders<'d>) -> Vec<AppliedFolder<'d>> {
+    let path = source.str_at(&["path"]);
+    path.map(|path| folders.find(path, repository(source), recurses(source))).unwrap_or_default()
+}
+
+fn repository(source: Node<'_>) -> &str {
+    source.str_at(&["repoURL"]).unwrap_or_default()
 }
 
 fn recurses(source: Node<'_>) -> bool {
@@ -156,27 +239,44 @@ fn recurses(source: Node<'_>) -> bool {
 fn generated_folders<'d>(
     source: Node<'d>,
     root: Node<'d>,
-    folders: &KnownFolders<'d>,
+    folders: &InputFolders<'d>,
 ) -> Vec<AppliedFolder<'d>> {
     let Some(path) = source.str_at(&["path"]) else { return Vec::new() };
     if !path.contains("{{") {
-        return source_folder(source, folders).into_iter().collect();
+        return source_folders(source, folders);
     }
-    let is_deep = recurses(source);
+    let applied = |folder: &'d str| {
+        let (source, is_deep) = (repository(source), recurses(source));
+        folders.with_charts(AppliedFolder { folder, path, source, is_deep })
+    };
     if let Some(paths) = texts_of_elements(root, path) {
-        let found = paths.iter().filter_map(|path| folders.find(path));
-        return found.map(|folder| AppliedFolder { folder, path, is_deep }).collect();
+        let found = paths.iter().filter_map(|path| folders.known.find(path));
+        return found.flat_map(applied).collect();
     }
     let patterns: Vec<&str> = if path.starts_with("{{") && path.ends_with("}}") {
-        let generators = items_of(root.at_path(&["spec", "generators"]));
-        let all = generators.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
+        let all = generators(root).into_iter();
+        let all = all.flat_map(|generator| items_of(generator.at_path(&["git", "directories"])));
         let all = all.filter(|one| one.get("exclude").and_then(Node::as_bool) != Some(true));
         all.filter_map(|one| one.str_at(&["path"])).collect()
     } else {
         vec![path]
     };
     let is_meant = |folder: &&&str| patterns.iter().any(|pattern| matches(pattern, folder));
-    folders.all().iter().filter(is_meant).map(|folder| AppliedFolder { folder, path, is_deep }).collect()
+    folders.known.all().iter().filter(is_meant).flat_map(|folder| applied(folder)).collect()
+}
+
+/// The generators of an `ApplicationSet`, with the ones that `matrix` and `merge` combine.
+///
+/// Source: Generators-Matrix.md and Generators-Merge.md in docs/operator-manual/applicationset of argoproj/argo-cd.
+pub fn generators(set: Node<'_>) -> Vec<Node<'_>> {
+    let mut found: Vec<Node<'_>> = items_of(set.at_path(&["spec", "generators"])).collect();
+    let mut next = 0;
+    while let Some(generator) = found.get(next).copied() {
+        let combined = ["matrix", "merge"].into_iter();
+        found.extend(combined.flat_map(|kind| items_of(generator.at_path(&[kind, "generators"]))));
+        next += 1;
+    }
+    found
 }
 
 /// Whether a pattern from the root of a repository may mean a folder: the input may be a part of the repository, or be around it.

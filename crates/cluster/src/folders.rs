@@ -28,6 +28,8 @@ pub(crate) struct KnownFolders<'d> {
     all: BTreeSet<&'d str>,
     /// The folders by the last part of their path.
     by_name: BTreeMap<&'d str, Vec<&'d str>>,
+    /// The root of the repository, if it is known.
+    root: Option<&'d str>,
 }
 
 impl<'d> KnownFolders<'d> {
@@ -45,7 +47,13 @@ impl<'d> KnownFolders<'d> {
         for folder in &all {
             by_name.entry(name(folder)).or_default().push(*folder);
         }
-        Self { all, by_name }
+        Self { all, by_name, root: None }
+    }
+
+    /// The same folders in a repository with a root.
+    #[must_use]
+    pub(crate) fn with_root(self, root: &'d str) -> Self {
+        Self { root: Some(root.trim_end_matches('/')), ..self }
     }
 
     pub(crate) const fn all(&self) -> &BTreeSet<&'d str> {
@@ -57,7 +65,7 @@ impl<'d> KnownFolders<'d> {
     pub(crate) fn find(&self, path: &str) -> Option<&'d str> {
         let path = path.trim_start_matches("./").trim_matches('/');
         if path.is_empty() || path == "." {
-            return None;
+            return self.root;
         }
         if let Some(folder) = self.all.get(path) {
             return Some(folder);
@@ -87,6 +95,8 @@ mod tests {
         ] {
             assert_eq!(folders.find(path), expected, "{path}");
         }
+        let folders = folders.with_root("x/");
+        assert_eq!((folders.find("."), folders.find("./")), (Some("x"), Some("x")));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use karpenter::kind::is_karpenter_group;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
-use crate::folders::{name, parent};
+use crate::folders::{folders_of, name, parent};
 use template::TemplateReads;
 
 /// Name of the file that defines a chart.
@@ -101,6 +101,49 @@ impl LocalCharts {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
         let is_values = name.starts_with("values") && matches!(extension, Some("yaml" | "yml"));
         self.by_folder.get(parent(file).filter(|_| is_values)?)
+    }
+}
+
+/// The charts of an input by folder, each with the folders of the charts on which it depends.
+#[derive(Debug, Default)]
+pub struct ChartsBelow<'d>(BTreeMap<&'d str, BTreeSet<String>>);
+
+impl<'d> ChartsBelow<'d> {
+    /// Finds the charts among some files.
+    pub fn of(files: impl IntoIterator<Item = &'d File>) -> Self {
+        let mut found = BTreeMap::<_, BTreeSet<String>>::new();
+        for file in files.into_iter().filter(|file| name(file.source.name()) == CHART_FILE) {
+            let Some(folder) = parent(file.source.name()) else { continue };
+            let dependencies = root_of(file).map(|root| local_dependencies(folder, root));
+            found.entry(folder).or_default().extend(dependencies.into_iter().flatten());
+        }
+        Self(found)
+    }
+
+    /// Whether a folder has a chart.
+    pub fn has(&self, folder: &str) -> bool {
+        self.0.contains_key(folder)
+    }
+
+    /// The folder of the chart that has a file.
+    pub fn around(&self, file: &str) -> Option<&'d str> {
+        let mut folders = folders_of(file);
+        folders.find_map(|folder| self.0.get_key_value(folder).map(|(folder, _)| *folder))
+    }
+
+    /// The folders of the charts on which a chart depends, directly or through others, and that are elsewhere in the input.
+    pub fn dependencies(&self, folder: &str) -> BTreeSet<&'d str> {
+        let (mut found, mut open) = (BTreeSet::new(), vec![folder]);
+        while let Some(folder) = open.pop() {
+            for below in self.0.get(folder).into_iter().flatten() {
+                if let Some((below, _)) =
+                    self.0.get_key_value(below.as_str()).filter(|(below, _)| found.insert(**below))
+                {
+                    open.push(below);
+                }
+            }
+        }
+        found
     }
 }
 
