@@ -17,6 +17,7 @@
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `flux_sources` | repositories of Flux with another revision |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
@@ -50,6 +51,7 @@ mod error;
 mod evidence;
 mod feeds;
 mod finding;
+mod flux_sources;
 mod folders;
 mod handed_over;
 mod homes;
@@ -278,6 +280,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.changes.extend(outside::changes(pair));
     plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
+    plan.answer.changes.extend(flux_sources::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(of_terraform);
     for change in &changes {
