@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::KUSTOMIZATION_FILES;
 use cluster::folders::folders_of;
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
-use manifest::tree::{Node, Tree, items_of};
+use manifest::tree::{Node, Tree};
 use manifest::{Document, File, FileKind, is_terraform};
 use objects::object::Object;
 use values::placeholder::Placeholder;
 
 use super::change::{PlanChange, set_effect, unchanged};
+use super::chart_homes::ChartHomes;
+use super::generated;
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
 use super::terraform::TerraformFeeds;
 use super::{PlanPair, PlanSide};
@@ -37,6 +39,9 @@ pub(super) struct Feeds<'p> {
     /// The changed kustomizations.
     kustomizations: Vec<&'p str>,
     files: Vec<ChangedFile<'p>>,
+    /// The generated `ConfigMaps` and Secrets with other entries, each with a file that has them.
+    generated: BTreeMap<&'p str, &'p str>,
+    homes: ChartHomes<'p>,
     pub(super) terraform: TerraformFeeds<'p>,
     /// The start of the names of the new files.
     new_folder: &'p str,
@@ -108,8 +113,12 @@ impl<'p> Feeds<'p> {
         let (olds, news) = (by_name(pair.old), by_name(pair.new));
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
-        let mut feeds =
-            Self { terraform: TerraformFeeds::of(pair), new_folder: pair.new.folder, ..Self::default() };
+        let mut feeds = Self {
+            homes: ChartHomes::of(pair),
+            terraform: TerraformFeeds::of(pair),
+            new_folder: pair.new.folder,
+            ..Self::default()
+        };
         let mut variables: [BTreeMap<&'p str, BTreeSet<String>>; 2] = Default::default();
         let mut places: BTreeMap<&'p str, &'p str> = BTreeMap::new();
         for name in names {
@@ -138,10 +147,16 @@ impl<'p> Feeds<'p> {
                 feeds.files.push(ChangedFile { name, keys, role, maps });
             }
         }
+        let generated = generated::changed(pair);
         let [old, new] = variables;
         let known: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
         let changed = known.into_iter().filter(|name| old.get(name) != new.get(name));
         feeds.variables = changed.filter_map(|name| Some((name, *places.get(name)?))).collect();
+        feeds.kustomizations.extend(generated.iter().map(|map| map.kustomization));
+        for map in &generated {
+            feeds.generated.extend(map.keys.values().next().map(|file| (map.name, *file)));
+            feeds.variables.extend(&map.keys);
+        }
         feeds
     }
 
@@ -154,6 +169,9 @@ impl<'p> Feeds<'p> {
             let base = file.name.rsplit('/').next().unwrap_or_default();
             let reads_values = file.role == ChartRole::Values && reads(template, &file.keys);
             if !is_in_chart {
+                if file.role == ChartRole::Values && self.homes.is_of_other(file.name, chart) {
+                    return false;
+                }
                 let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
                 return reads_values || (file.role == ChartRole::Values && is_for_parent);
             }
@@ -182,14 +200,18 @@ impl<'p> Feeds<'p> {
         let own = if folder.is_empty() { text.to_owned() } else { format!("{folder}/{text}") };
         let end = format!("/{}", text.trim_start_matches("../"));
         let is_named = |file: &&ChangedFile<'p>| {
-            file.name == own || file.name == text || (text.contains('/') && file.name.ends_with(&end))
+            file.name == own
+                || file.name == text
+                || (text.contains('/') && file.name.ends_with(&end))
+                || (text.contains("{{") && is_like(&end, file.name))
         };
         self.files.iter().filter(|_| !text.is_empty()).find(is_named).map(|file| file.name)
     }
 
     /// The changed file with one of some `ConfigMaps` or Secrets.
     pub(super) fn of_maps(&self, names: &BTreeSet<&str>) -> Option<&'p str> {
-        self.files.iter().find(|file| !file.maps.is_disjoint(names)).map(|file| file.name)
+        let written = self.files.iter().find(|file| !file.maps.is_disjoint(names)).map(|file| file.name);
+        written.or_else(|| names.iter().find_map(|name| self.generated.get(name).copied()))
     }
 
     /// The changed file of values in the folder of a chart.
@@ -343,6 +365,20 @@ impl<'p> Feeds<'p> {
     }
 }
 
+/// Whether a file may be the one that a path means in which an `ApplicationSet` replaces parameters, such as `/envs/{{name}}/nodes.yaml`. A part
+/// without a parameter must be there.
+fn is_like(path: &str, file: &str) -> bool {
+    let mut own = file.rsplit('/');
+    let mut parts = path.trim_start_matches('/').rsplit('/');
+    let is_same = |part: &str| {
+        let own = own.next().unwrap_or_default();
+        let (start, end) = part.split_once("{{").unwrap_or((part, part));
+        let end = end.rsplit_once("}}").map_or(end, |(_, end)| end);
+        if part.contains("{{") { own.starts_with(start) && own.ends_with(end) } else { own == part }
+    };
+    path.split('/').any(|part| !part.is_empty() && !part.contains("{{")) && parts.all(is_same)
+}
+
 /// Whether a template reads one of the keys of its values, or all of them.
 fn reads(template: &str, keys: &BTreeSet<&str>) -> bool {
     const VALUES: &str = ".Values";
@@ -373,8 +409,7 @@ fn is_partial(name: &str, text: &str) -> bool {
     name.rsplit('/').next().is_some_and(|base| base.starts_with('_')) || text.contains("define \"")
 }
 
-/// The variables with their values in a document: of `ConfigMaps` and Secrets, of the `substitute` of a Flux Kustomization, and of the
-/// generators of a kustomization.
+/// The variables with their values in a document: of `ConfigMaps` and Secrets, and of the `substitute` of a Flux Kustomization.
 ///
 /// Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller.
 fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
@@ -389,11 +424,6 @@ fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
         for map in maps.iter().filter_map(|path| object.at(path)) {
             found.extend(map.members().map(|(key, value)| (key, value.spelling().to_owned())));
         }
-    }
-    for generator in ["configMapGenerator", "secretGenerator"] {
-        let literals = items_of(tree.root().get(generator)).flat_map(|item| items_of(item.get("literals")));
-        let pairs = literals.filter_map(|literal| literal.as_str()?.split_once('='));
-        found.extend(pairs.map(|(key, value)| (key, value.to_owned())));
     }
     found
 }

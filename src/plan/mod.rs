@@ -10,6 +10,8 @@
 //! | `elsewhere` | sources outside of the input from which a removed object may come |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `chart_homes` | files of values in the folders of charts |
+//! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again |
@@ -18,6 +20,7 @@
 //! | `outside_charts` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
 //! | `flux_sources` | repositories of Flux with another revision |
+//! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
@@ -43,6 +46,7 @@ mod appliers;
 mod assumption;
 mod blocks;
 mod change;
+mod chart_homes;
 mod controller;
 mod definitions;
 mod dropped;
@@ -53,6 +57,7 @@ mod feeds;
 mod finding;
 mod flux_sources;
 mod folders;
+mod generated;
 mod handed_over;
 mod homes;
 mod kubernetes;
@@ -77,6 +82,7 @@ mod spelling;
 mod stamped;
 mod terraform;
 mod unread;
+mod values_from;
 pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -281,6 +287,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(flux_sources::changes(pair, (&applied.0, &applied.1)));
+    plan.answer.changes.extend(values_from::changes(pair, (&applied.0, &applied.1), &feeds));
     plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(of_terraform);
     for change in &changes {

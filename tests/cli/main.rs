@@ -45,6 +45,7 @@ mod plan_clusters;
 mod plan_collected;
 mod plan_inputs;
 mod plan_nodes;
+mod plan_releases;
 mod plan_snapshot;
 mod plan_sources;
 mod plan_words;

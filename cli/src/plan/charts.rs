@@ -1,10 +1,12 @@
-//! Files of the charts in the input that only templates read: named templates and texts. They are no manifests.
+//! Files that are no manifests, and that others of the input read: named templates and texts of charts, and the files from which kustomizations
+//! generate `ConfigMaps` and Secrets.
 //!
 //! Source: "Accessing Files Inside Templates" and "Named Templates" in `docs/chart_template_guide` of helm/helm-www.
 
 use std::collections::BTreeSet;
 
 use cluster::folders::{folders_of, name, parent};
+use cluster::generator_files;
 use manifest::File;
 
 /// Maximum number of bytes of such a file.
@@ -13,20 +15,30 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Files of a chart that templates do not read: Helm's own, and documents for people.
 const OTHERS: [&str; 5] = ["Chart.", "README", "LICENSE", "CHANGELOG", "NOTES.txt"];
 
-/// The folders of the charts in the input.
-pub(super) struct ChartFolders(BTreeSet<String>);
+/// What may read files that are no manifests.
+pub(super) struct TextReaders {
+    /// The folders of the charts in the input.
+    charts: BTreeSet<String>,
+    /// The files that generators of kustomizations name.
+    generated: BTreeSet<String>,
+}
 
-impl ChartFolders {
-    pub(super) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+impl TextReaders {
+    pub(super) fn of(files: &[File]) -> Self {
+        let names = files.iter().map(|file| file.source.name());
         let definitions = names.filter(|file| name(file) == "Chart.yaml");
-        Self(definitions.filter_map(parent).map(str::to_owned).collect())
+        Self {
+            charts: definitions.filter_map(parent).map(str::to_owned).collect(),
+            generated: files.iter().flat_map(generator_files).collect(),
+        }
     }
 
-    /// Whether a file that is no manifest may be read by the templates of a chart.
+    /// Whether a generator or the templates of a chart may read a file that is no manifest.
     pub(super) fn may_read(&self, file: &str) -> bool {
         let base = name(file);
         let is_other = base.starts_with('.') || OTHERS.iter().any(|other| base.starts_with(other));
-        !self.0.is_empty() && !is_other && folders_of(file).any(|folder| self.0.contains(folder))
+        let is_of_chart = || !is_other && folders_of(file).any(|folder| self.charts.contains(folder));
+        self.generated.contains(file) || (!self.charts.is_empty() && is_of_chart())
     }
 }
 

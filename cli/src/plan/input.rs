@@ -13,7 +13,7 @@ use rule::settings::Settings;
 use terraform_objects::{ManagedObjects, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
 
 use super::beside::BesideInCommit;
-use super::charts::{self, ChartFolders};
+use super::charts::{self, TextReaders};
 use super::committed;
 use super::flags::{PlanOrigin, PlanRun};
 use super::git::Commit;
@@ -314,7 +314,7 @@ impl Reader<'_> {
             terraform_objects::evaluate_managed(&mut old, &NoFilesBeside, limits)
         };
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
-        old.extend(in_commit.texts_of_charts(&old)?);
+        old.extend(in_commit.texts_beside(&old)?);
         in_commit.drop_unused(&mut old, &mut new.files);
         Ok(LoadedPair {
             name: name.to_owned(),
@@ -352,7 +352,7 @@ impl Reader<'_> {
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
         let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input);
-        files.extend(self.texts_of_charts(&files, &unread));
+        files.extend(self.texts_beside(&files, &unread));
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
             input::add_unknown(
@@ -364,16 +364,16 @@ impl Reader<'_> {
         (Cluster { name, files }, managed)
     }
 
-    /// The texts among some files that the charts of a side may read.
-    fn texts_of_charts(&self, files: &[File], unread: &[String]) -> Vec<File> {
-        let folders = ChartFolders::of(files.iter().map(|file| file.source.name()));
+    /// The texts among some files that the charts and kustomizations of a side may read.
+    fn texts_beside(&self, files: &[File], unread: &[String]) -> Vec<File> {
+        let readers = TextReaders::of(files);
         let confinement = self.run.input.confinement.as_ref();
         let text = |name: &String| {
             let path = self.config.base.path(Path::new(name));
             let is_allowed = confinement.is_none_or(|one| one.holds(&path) && one.affords(&path));
             charts::text(name.clone(), input::read_regular(&path).ok().filter(|_| is_allowed)?)
         };
-        unread.iter().filter(|name| folders.may_read(name)).filter_map(text).collect()
+        unread.iter().filter(|name| readers.may_read(name)).filter_map(text).collect()
     }
 }
 

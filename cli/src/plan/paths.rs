@@ -12,7 +12,7 @@ use cluster::references;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
 
-use super::charts::{self, ChartFolders};
+use super::charts::{self, TextReaders};
 use super::git::Commit;
 use super::links::TreeFile;
 use crate::error::CommandError;
@@ -129,14 +129,14 @@ impl<'c> CommitPaths<'c> {
     }
 
     /// The texts that the charts among some files of the commit may read.
-    pub(super) fn texts_of_charts(&self, files: &[File]) -> Result<Vec<File>, CommandError> {
+    pub(super) fn texts_beside(&self, files: &[File]) -> Result<Vec<File>, CommandError> {
         let known: BTreeSet<&str> = files.iter().map(|file| file.source.name()).collect();
-        let folders = ChartFolders::of(known.iter().copied());
+        let readers = TextReaders::of(files);
         let is_read = |path: &Path| {
             let name = self.name(path);
             self.is_walked(path)
                 && !is_manifest(path)
-                && folders.may_read(&name)
+                && readers.may_read(&name)
                 && !known.contains(name.as_str())
         };
         let wanted = self.files.iter().filter(|(path, _)| is_read(path));
