@@ -7,17 +7,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::ControllerChange;
-use cluster::appliers::{Applier, Appliers, sources};
+use cluster::appliers::{Applier, folder_of_overlay, sources};
+use cluster::built_objects::BuiltObjects;
 use cluster::folders::{folders_of, name};
 use drift::Effect;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 use objects::object::Object;
 
+use super::applied_objects::{AppliedObjects, name_of};
 use super::controller::change;
 use super::elsewhere::GainedSources;
+use super::flux_sources::FluxSources;
 use super::outside::{input_names, is_kustomization, outside_references};
-use super::scope::without_start;
+use super::scope::{PlanScope, without_start};
 use super::{PlanPair, PlanSide, retained};
 
 /// The chart with the definitions.
@@ -49,82 +52,178 @@ pub(super) fn is_definition(object: Object<'_>) -> bool {
     object.kind() == "CustomResourceDefinition" && NAMES.iter().any(|(name, ..)| *name == object.name())
 }
 
-/// The change of the definitions that nothing in the input has any more. `dropped` are the files that no kustomization uses any more.
-pub(super) fn removed(
-    pair: PlanPair<'_>,
-    dropped: &BTreeSet<String>,
-    gained: &GainedSources,
-) -> Option<ControllerChange> {
-    let (old, new) = (Definitions::of(pair.old, &BTreeSet::new()), Definitions::of(pair.new, dropped));
-    if new.names.contains_key(CHART) {
-        return None;
-    }
-    let elsewhere = |kept: &Option<String>| kept.clone().or_else(|| gained.any().map(str::to_owned));
-    let lost = |(name, _, effect): &(&str, &str, Effect)| {
-        let kept = elsewhere(old.names.get(name).filter(|_| !new.names.contains_key(name))?);
-        let effect = if kept.is_some() { Effect::Unknown } else { *effect };
-        Some((effect, (*name).to_owned(), kept))
-    };
-    let chart = || {
-        let kept = elsewhere(old.names.get(CHART).filter(|_| new.names.is_empty())?);
-        let effect = if kept.is_some() { Effect::Unknown } else { Effect::RemovesNodes };
-        Some((effect, format!("chart {CHART}"), kept))
-    };
-    let (effect, what, kept) =
-        NAMES.iter().filter_map(lost).max_by_key(|(effect, ..)| *effect).or_else(chart)?;
-    let message = match kept {
-        Some(reason) => format!("{MESSAGE}; the definition may stay: {reason}"),
-        None => MESSAGE.to_owned(),
-    };
-    Some(change(&format!("{what}{IS_REMOVED}"), "", "", effect, message))
+/// The definitions that a side of a pair has, and what installs them.
+pub(super) struct Definitions<'d> {
+    sources: Vec<DefinitionSource<'d>>,
+    folder: &'d str,
 }
 
-/// The definitions and the chart that installs them on one side, each with the reason for which it may stay when it is removed.
-#[derive(Default)]
-struct Definitions<'d> {
-    names: BTreeMap<&'d str, Option<String>>,
+/// A place from which a cluster has a definition, or the chart with all of them.
+struct DefinitionSource<'d> {
+    /// Name of the definition, or of the chart.
+    name: &'d str,
+    file: &'d str,
+    /// The overlays that build the file.
+    overlays: BTreeSet<&'d str>,
+    /// The object of Flux or Argo CD that installs the chart.
+    installer: Option<Applier<'d>>,
+    /// The reason for which the definition stays when the place is removed.
+    kept: Option<String>,
 }
 
 impl<'d> Definitions<'d> {
-    fn of(side: PlanSide<'d>, dropped: &BTreeSet<String>) -> Self {
+    /// `dropped` are the files that no kustomization uses any more.
+    pub(super) fn of(
+        side: PlanSide<'d>,
+        (built, applied): (&'d BuiltObjects, &AppliedObjects<'d>),
+        dropped: &BTreeSet<String>,
+    ) -> Self {
         let files = &side.cluster.files;
+        let mut found = Self { sources: Vec::new(), folder: side.folder };
+        let mut add = |name: &'d str, file: &'d str, installer: Option<&Applier<'d>>, kept| {
+            let installer = installer.cloned();
+            found.sources.push(DefinitionSource { name, file, overlays: BTreeSet::new(), installer, kept });
+        };
         let names = input_names(files);
-        let mut found = Self::default();
         let is_there = |file: &&File| {
             !file.kind.is_text() && !dropped.contains(without_start(file.source.name(), side.folder))
         };
         for file in files.iter().filter(is_there) {
-            let is_of_chart = is_in_crds_of_chart(file, files);
+            let (is_of_chart, source) = (is_in_crds_of_chart(file, files), file.source.name());
             for document in &file.documents {
                 let Document::Read(tree) = document else { continue };
                 let definitions = Object::all(tree).into_iter().filter(|object| is_definition(*object));
                 for object in definitions.filter(|_| !is_of_chart) {
-                    found.names.insert(object.name(), retained::of_object(object));
+                    add(object.name(), source, None, retained::of_object(object));
                 }
                 if let Some(chart) = chart_in(tree.root()) {
-                    found.names.insert(CHART, kept_by_helm(chart));
+                    add(CHART, source, None, kept_by_helm(chart));
                 }
             }
-            found.add_outside(file, &names);
+            outside_definitions(file, &names).for_each(|name| add(name, source, None, None));
         }
-        let appliers = Appliers::of(files);
-        if let Some(applier) = appliers.all().iter().find(|applier| installs(applier)) {
-            let kept = retained::of_removed(applier).or_else(|| kept_by_helm(applier.root));
-            found.names.insert(CHART, kept);
+        let sources = FluxSources::of(side);
+        for applier in applied.appliers.all().iter().filter(|applier| installs(applier, &sources)) {
+            let file = applier.root.source().name();
+            add(CHART, file, Some(applier), kept_by_helm(applier.root));
+        }
+        if !found.sources.is_empty() {
+            for (object, overlays) in built.objects_of_overlays(files) {
+                let file = object.root().source().name();
+                let own = found.sources.iter_mut().filter(|source| source.file == file);
+                own.for_each(|source| source.overlays.extend(&overlays));
+            }
         }
         found
     }
 
-    /// Adds the definitions that a kustomization takes from a release of Karpenter.
-    fn add_outside(&mut self, file: &File, names: &BTreeSet<&str>) {
-        let references = if is_kustomization(file) { outside_references(file, names) } else { Vec::new() };
-        for reference in references {
-            let base = name(reference.split('?').next().unwrap_or_default());
-            if let Some((name, ..)) = NAMES.iter().find(|(_, file, _)| *file == base) {
-                self.names.entry(*name).or_insert(None);
+    /// The sources of a cluster, whose folder is one of some folders: the ones in it, around it, and outside of all.
+    fn of_cluster<'s>(
+        &'s self,
+        cluster: &'s str,
+        all: &'s BTreeSet<String>,
+    ) -> impl Iterator<Item = &'s DefinitionSource<'d>> {
+        let is_visible = move |place: &str| {
+            let place = without_start(place, self.folder);
+            let mut around = std::iter::once(place).chain(folders_of(place));
+            let home = around.find(|folder| all.contains(*folder));
+            home.is_none_or(|home| home == cluster || folders_of(cluster).any(|around| around == home))
+        };
+        self.sources.iter().filter(move |source| {
+            let mut overlays = source.overlays.iter().map(|overlay| folder_of_overlay(overlay));
+            overlays.any(is_visible) || (source.overlays.is_empty() && is_visible(source.file))
+        })
+    }
+}
+
+/// The definitions of both sides of a pair.
+pub(super) struct BothDefinitions<'p> {
+    pub(super) old: Definitions<'p>,
+    pub(super) new: Definitions<'p>,
+    pub(super) applied: (&'p AppliedObjects<'p>, &'p AppliedObjects<'p>),
+    pub(super) gained: &'p GainedSources,
+    /// The folders of the clusters, without the start of their side.
+    pub(super) clusters: BTreeSet<String>,
+}
+
+/// The folders of some clusters before and after the change.
+pub(super) fn folders_of_clusters(pair: PlanPair<'_>, scopes: &[PlanScope<'_>]) -> BTreeSet<String> {
+    let names = scopes.iter().flat_map(|scope| [Some(&scope.name), scope.was.as_ref()]).flatten();
+    names.map(|name| folder_of_cluster(pair, name).to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+fn folder_of_cluster<'n>(pair: PlanPair<'_>, name: &'n str) -> &'n str {
+    folder_of_overlay(name.strip_prefix(pair.name).unwrap_or(name).trim_start_matches('/'))
+}
+
+impl BothDefinitions<'_> {
+    /// The change of the definitions that nothing in the input has any more for a cluster.
+    pub(super) fn removed(&self, pair: PlanPair<'_>, scope: &PlanScope<'_>) -> Option<ControllerChange> {
+        let (now, was) = (&scope.name, scope.was.as_ref().unwrap_or(&scope.name));
+        let [now, was] = [now, was].map(|name| folder_of_cluster(pair, name));
+        let left: BTreeSet<&str> =
+            self.new.of_cluster(now, &self.clusters).map(|source| source.name).collect();
+        if left.contains(CHART) {
+            return None;
+        }
+        let mut lost: Vec<&DefinitionSource<'_>> = self.old.of_cluster(was, &self.clusters).collect();
+        lost.retain(
+            |source| if source.name == CHART { left.is_empty() } else { !left.contains(source.name) },
+        );
+        let shown = |source: &&DefinitionSource<'_>| {
+            let known = NAMES.iter().find(|(name, ..)| *name == source.name);
+            let (what, effect) = match known {
+                Some((name, _, effect)) => ((*name).to_owned(), *effect),
+                None => (format!("chart {CHART}"), Effect::RemovesNodes),
+            };
+            let kept = self.kept(source);
+            let effect = if kept.is_some() { effect.min(Effect::Unknown) } else { effect };
+            let message = match kept {
+                Some(reason) => format!("{MESSAGE}; the definition may stay: {reason}"),
+                None => MESSAGE.to_owned(),
+            };
+            (effect, known.is_some(), change(&format!("{what}{IS_REMOVED}"), "", "", effect, message))
+        };
+        // A definition that several places have stays if one of them keeps it.
+        let mut by_name = BTreeMap::new();
+        for (effect, is_known, found) in lost.iter().map(shown) {
+            let entry = by_name.entry((is_known, found.subject.clone())).or_insert((effect, found.clone()));
+            if effect < entry.0 {
+                *entry = (effect, found);
             }
         }
+        let strongest = by_name.into_iter().max_by_key(|((is_known, _), (effect, _))| (*effect, *is_known));
+        strongest.map(|(_, (_, found))| found)
     }
+
+    /// The reason why the definitions of a removed place may stay.
+    fn kept(&self, source: &DefinitionSource<'_>) -> Option<String> {
+        let (old, new) = self.applied;
+        let of_installer = || {
+            let installer = source.installer.as_ref()?;
+            match new.counterpart(installer, old) {
+                // Flux removes a release first if its chart has another name.
+                Some(after) => {
+                    let (kind, _, name) = name_of(after);
+                    Some(format!("{kind}/{name} installs another chart, which may have it too"))
+                }
+                None => retained::of_removed(installer),
+            }
+        };
+        let overlays: BTreeSet<&str> = source.overlays.iter().copied().collect();
+        let of_appliers = || retained::of_appliers(self.applied, source.file, overlays);
+        let found = source.kept.clone().or_else(of_installer).or_else(of_appliers);
+        found.or_else(|| self.gained.any().map(str::to_owned))
+    }
+}
+
+/// The definitions that a kustomization takes from a release of Karpenter.
+fn outside_definitions<'d>(file: &'d File, names: &BTreeSet<&str>) -> impl Iterator<Item = &'static str> {
+    let references = if is_kustomization(file) { outside_references(file, names) } else { Vec::new() };
+    references.into_iter().filter_map(|reference| {
+        let base = name(reference.split('?').next().unwrap_or_default());
+        NAMES.iter().find(|(_, file, _)| *file == base).map(|(name, ..)| *name)
+    })
 }
 
 /// The part of a document that installs the chart: a resource of Terraform, a dependency of a chart, or a chart that a kustomization renders.
@@ -155,16 +254,28 @@ fn is_in_crds_of_chart(file: &File, files: &[File]) -> bool {
     files.iter().any(|file| file.source.name() == chart)
 }
 
-fn installs(applier: &Applier<'_>) -> bool {
+/// Whether an object of Flux or Argo CD installs the chart.
+///
+/// Source: `ReleaseTargetChanged` in internal/action/verify.go of fluxcd/helm-controller: another place of the same chart is no other release.
+fn installs(applier: &Applier<'_>, repositories: &FluxSources<'_>) -> bool {
     let spec = applier.root.get("spec");
     let text = |keys: &[&str]| spec.and_then(|spec| spec.str_at(keys));
     let template = spec.and_then(|spec| spec.at_path(&["template", "spec"]));
+    let is_release = applier.root.str_at(&["kind"]) == Some("HelmRelease");
+    let repository = || repositories.of_object(applier.root)?.str_at(&["spec", "url"]);
+    let of_source =
+        |source: Node<'_>| ["chart", "path", "repoURL"].iter().any(|key| is_chart(source.str_at(&[*key])));
     is_chart(text(&["chart", "spec", "chart"]))
         || is_chart(text(&["chartRef", "name"]))
-        || sources(template.or(spec))
-            .any(|source| is_chart(source.str_at(&["chart"])) || is_chart(source.str_at(&["path"])))
+        || (is_release && text(&["chartRef", "name"]).is_some() && is_chart(repository()))
+        || sources(template.or(spec)).any(of_source)
 }
 
+/// Whether a name, a path or an address is the one of the chart, also as an archive with its version.
 fn is_chart(text: Option<&str>) -> bool {
-    text.is_some_and(|text| name(text) == CHART)
+    let is_version =
+        |rest: &str| rest.trim_start_matches('v').starts_with(|char: char| char.is_ascii_digit());
+    text.and_then(|text| name(text.trim_end_matches('/')).strip_prefix(CHART)).is_some_and(|rest| {
+        rest.is_empty() || rest == ".tgz" || rest.strip_prefix('-').is_some_and(is_version)
+    })
 }

@@ -111,6 +111,7 @@ pub use recreated::DeletedObject;
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
+use definitions::{BothDefinitions, Definitions};
 use elsewhere::GainedSources;
 use feeds::Feeds;
 use networks::Networks;
@@ -265,12 +266,18 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
             own.get_mut(*index).into_iter().for_each(|own| own.push(change));
         }
     }
-    let further: Vec<ControllerChange> = controller::before_v1(pair)
-        .into_iter()
-        .chain(definitions::removed(pair, &built.dropped, &gained))
-        .collect();
+    let definitions = BothDefinitions {
+        old: Definitions::of(pair.old, (&built.old, &applied.0), &BTreeSet::new()),
+        new: Definitions::of(pair.new, (&built.new, &applied.1), &built.dropped),
+        applied: (&applied.0, &applied.1),
+        gained: &gained,
+        clusters: definitions::folders_of_clusters(pair, &found),
+    };
+    let release = controller::before_v1(pair);
     for (scope, own) in found.iter().zip(&own) {
         let own_pools = plan.answer.node_pools.len();
+        let removed = definitions.removed(pair, scope);
+        let further: Vec<ControllerChange> = release.iter().cloned().chain(removed).collect();
         add_scope(plan, scope, own, (pair, releases, &further), options)?;
         let pools = plan.answer.node_pools.get(own_pools..).unwrap_or_default();
         let is_open = own.iter().any(|change| change.change.effect >= Effect::Unknown)

@@ -43,6 +43,7 @@ mod plan_base;
 mod plan_charts;
 mod plan_clusters;
 mod plan_collected;
+mod plan_definitions;
 mod plan_inputs;
 mod plan_nodes;
 mod plan_releases;
