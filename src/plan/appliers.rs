@@ -398,7 +398,7 @@ fn is_pools(key: &str) -> bool {
     key.contains("nodepool") || key.contains("nodeclass")
 }
 
-/// Whether a value is an object or a list of objects. The pools of nodes of OpenSearch have roles.
+/// Whether a value is an object or a list of objects. The `nodePools` of an `OpenSearchCluster` have roles.
 ///
 /// Source: `NodePool` in opensearch-operator/api/v1/opensearch_types.go of opensearch-project/opensearch-k8s-operator.
 fn has_objects(value: Node<'_>) -> bool {

@@ -107,12 +107,15 @@ impl<'d> Definitions<'d> {
             let file = applier.root.source().name();
             add(CHART, file, Some(applier), kept_by_helm(applier.root));
         }
-        if !found.sources.is_empty() {
-            for (object, overlays) in built.objects_of_overlays(files) {
-                let file = object.root().source().name();
-                let own = found.sources.iter_mut().filter(|source| source.file == file);
-                own.for_each(|source| source.overlays.extend(&overlays));
+        let mut overlays: BTreeMap<&str, BTreeSet<&'d str>> =
+            found.sources.iter().map(|source| (source.file, BTreeSet::new())).collect();
+        if !overlays.is_empty() {
+            for (object, own) in built.objects_of_overlays(files) {
+                overlays.get_mut(object.root().source().name()).into_iter().for_each(|all| all.extend(&own));
             }
+        }
+        for source in &mut found.sources {
+            source.overlays = overlays.get(source.file).cloned().unwrap_or_default();
         }
         found
     }
@@ -218,7 +221,7 @@ impl BothDefinitions<'_> {
 }
 
 /// The definitions that a kustomization takes from a release of Karpenter.
-fn outside_definitions<'d>(file: &'d File, names: &BTreeSet<&str>) -> impl Iterator<Item = &'static str> {
+fn outside_definitions(file: &File, names: &BTreeSet<&str>) -> impl Iterator<Item = &'static str> {
     let references = if is_kustomization(file) { outside_references(file, names) } else { Vec::new() };
     references.into_iter().filter_map(|reference| {
         let base = name(reference.split('?').next().unwrap_or_default());

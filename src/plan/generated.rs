@@ -36,7 +36,7 @@ pub(super) fn changed(pair: PlanPair<'_>) -> Vec<ChangedMap<'_>> {
         let keys: BTreeMap<&str, &str> =
             differs.filter_map(|key| Some((key, new.get(key).or(old.get(key))?.1))).collect();
         if !keys.is_empty() {
-            found.push(ChangedMap { name: *name, kustomization: *kustomization, keys });
+            found.push(ChangedMap { name, kustomization, keys });
         }
     }
     found

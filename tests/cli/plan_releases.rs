@@ -3,6 +3,11 @@
 use crate::plan::{CLASS, POOL};
 use crate::plan_appliers::{Change, NONE, argo, flux, plan, pool, verdict};
 
+/// Parameters of a generator.
+const A: &str = "{\"cluster\": {\"team\": \"a\"}}";
+/// Other parameters.
+const B: &str = "{\"cluster\": {\"team\": \"b\"}}";
+
 /// A NodePool whose label is a value of its chart, in a template that is no YAML.
 fn template() -> String {
     POOL.replace("team: a", "team: {{ .Values.team }}")
@@ -237,8 +242,6 @@ fn generators_within_others_count() {
     );
     let merge = matrix.replace("matrix:", "merge:");
     let plain = set("- git: {files: [{path: 'clusters/**/config.json'}]}", "charts/np");
-    const A: &str = "{\"cluster\": {\"team\": \"a\"}}";
-    const B: &str = "{\"cluster\": {\"team\": \"b\"}}";
     let may = may("ApplicationSet/nodes has another `git.files`");
     for set in [&matrix, &merge, &plain] {
         assert_eq!(of(set, ("clusters/a/config.json", A, B)), may);

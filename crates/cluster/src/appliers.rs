@@ -116,7 +116,7 @@ impl<'d> Appliers<'d> {
 
 /// Name of the repository from which Flux itself is installed.
 ///
-/// Source: `BootstrapCmd` and `defaultNamespace` in cmd/flux of fluxcd/flux2.
+/// Source: `MakeDefaultOptions` in pkg/manifestgen/sync/options.go of fluxcd/flux2.
 const OWN_REPOSITORY: &str = "flux-system";
 
 /// Leaves out the root of a repository that may be another one than the input: nothing else in the input names a folder of it. The repository of
