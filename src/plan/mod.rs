@@ -91,6 +91,7 @@ use answers::plan::{ControllerChange, PlanAnswer, PlannedCost, PlannedPods, Plan
 use answers::{SCHEMA, VERSION};
 use cluster::Cluster;
 use cluster::built_objects::BuiltObjects;
+use cluster::files::may_have_more_objects;
 use disruption::forecast::ForecastSettings;
 use drift::{Effect, HashOptions, has_unrecorded_hash};
 use karpenter::release::Release;
@@ -347,7 +348,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         placed.as_ref().map_or_else(|| wanted.clone(), |placed| namespaces::with_placed(&wanted, placed));
     applied::check_names(&wanted)?;
     // An object that only the cluster has may be in a document that could not be read.
-    let is_complete = options.is_complete && !unread::is_any(pair.new);
+    let is_complete = options.is_complete && !unread::is_any(pair.new) && !may_have_more_objects(files);
     let unused = dropped::unused_beside_kustomizations(pair.new, &built.1);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let differs = |old: Object<'_>, new: Object<'_>| {

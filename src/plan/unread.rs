@@ -191,7 +191,7 @@ fn unread_of(file: &File) -> Option<UnreadFile<'_>> {
     let starts = file.documents.iter().filter_map(|document| match document {
         Document::Template(span) | Document::Unevaluated { span, .. } => Some(span.start),
         Document::Unreadable { at, .. } => Some(*at),
-        Document::Read(_) | Document::Script(_) | Document::Deleted(_) => None,
+        Document::Read(_) | Document::Script(_) | Document::Deleted(_) | Document::Absent { .. } => None,
     });
     let texts = starts.map(|at| (at, document_around(file.source.text(), at)));
     // The text of a plan of Terraform has all resources.

@@ -196,7 +196,7 @@ impl InputFile {
         }
         if self.is_named && file.documents.is_empty() && is_markdown(&self.name) {
             let reason = "Markdown, not checked: no manifest in a code block".to_owned();
-            file.documents.push(Document::Unevaluated { span: Span::whole(file.source.text()), reason });
+            file.documents.push(Document::Absent { span: Span::whole(file.source.text()), reason });
         }
         Loaded { file, path, is_stdin: self.is_stdin(), encoding }
     }

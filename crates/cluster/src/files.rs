@@ -1,6 +1,6 @@
 //! The files of one cluster.
 
-use manifest::File;
+use manifest::{Document, File, is_markdown};
 
 use crate::ids::{ClusterId, FileId};
 
@@ -11,6 +11,23 @@ pub struct Cluster {
     pub name: String,
     /// The files in report order.
     pub files: Vec<File>,
+}
+
+/// Kinds whose objects a document that could not be read may hold, if its text names them.
+const KINDS: [&str; 2] = ["NodePool", "EC2NodeClass"];
+
+/// Whether files of a cluster may have more objects than were read: in a document that another program makes, such as Terraform, or in a
+/// template or a text with mistakes that names a kind of Karpenter.
+pub fn may_have_more_objects(files: &[File]) -> bool {
+    let mut read = files.iter().filter(|file| !file.kind.is_text() && !is_markdown(file.source.name()));
+    let names_kind = |file: &File| KINDS.iter().any(|kind| file.source.text().contains(kind));
+    read.any(|file| {
+        file.documents.iter().any(|document| match document {
+            Document::Unevaluated { .. } => true,
+            Document::Template(_) | Document::Unreadable { .. } => names_kind(file),
+            Document::Read(_) | Document::Script(_) | Document::Deleted(_) | Document::Absent { .. } => false,
+        })
+    })
 }
 
 /// The files of a cluster with their ids.

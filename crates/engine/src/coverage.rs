@@ -78,7 +78,7 @@ impl<'d> DocumentReader<'_, 'd> {
                 let reason = "here-document whose objects a script deletes, not checked";
                 return none(Coverage::Skipped(reason.to_owned()));
             }
-            Document::Unevaluated { reason, .. } => {
+            Document::Unevaluated { reason, .. } | Document::Absent { reason, .. } => {
                 return none(Coverage::Skipped(reason.clone()));
             }
             Document::Unreadable { at, error } => {

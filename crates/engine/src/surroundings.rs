@@ -8,12 +8,13 @@ use answers::report::ReportedEnvironments;
 use cluster::charts::LocalCharts;
 use cluster::environments::Environments;
 use cluster::evidence::KarpenterEvidence;
+use cluster::files::may_have_more_objects;
 use cluster::ids::{FileId, OverlayId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
 use cluster::inventory::Inventory;
 use manifest::source::certain;
-use manifest::{is_markdown, parallel};
+use manifest::{File, is_markdown, parallel};
 use rule::Rule;
 use rule::classification::Severity;
 use rule::context::Context;
@@ -110,13 +111,13 @@ impl<'c, 'd> Surroundings<'c, 'd> {
 
 impl<'d> Inventories<'d> {
     fn of(checking: Checking<'_>, input: Input<'d>, objects: &Objects<'d>) -> Self {
-        let is_complete = checking.settings.complete_inventory;
         let (objects, documentation) = without_documentation(input, objects);
         let objects = objects.as_ref();
         let (mut inventories, mut overlays) = (Vec::new(), Vec::new());
         for (id, cluster) in input.clusters() {
             let own = objects.in_cluster(id);
             let plain = own.iter().map(|one| one.object).collect();
+            let is_complete = is_complete(checking.settings, &cluster.files);
             inventories.push(Inventory::new(cluster.name.clone(), plain, is_complete));
             let built = input.built(id).map(|built| built.inventories(&cluster.name, own, is_complete));
             overlays.push(built.unwrap_or_default());
@@ -187,12 +188,18 @@ fn weaken_comparison(finding: &mut Finding<'_>) {
     }
 }
 
+/// Whether an object that files do not have is absent from the cluster: the settings say so, and no document may hide the object.
+fn is_complete(settings: &Settings, files: &[File]) -> bool {
+    settings.complete_inventory && !may_have_more_objects(files)
+}
+
 /// Finds the environments of the input. If the user names clusters, there are no others.
 fn environments<'d>(checking: Checking<'_>, input: Input<'d>, objects: &Objects<'d>) -> Environments<'d> {
     let mut clusters = input.clusters();
     match (checking.stages, clusters.next(), clusters.next()) {
         (Some(stages), Some((id, only)), None) if only.name.is_empty() => {
-            (stages.environments)(id, &only.files, objects.as_slice(), checking.settings.complete_inventory)
+            let is_complete = is_complete(checking.settings, &only.files);
+            (stages.environments)(id, &only.files, objects.as_slice(), is_complete)
         }
         _ => Environments::default(),
     }

@@ -18,7 +18,7 @@ pub use encoding::Encoding;
 pub use error::ReadError;
 pub use file::{
     CodeBlock, Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, code_blocks, here_documents,
-    is_markdown, is_terraform, sections,
+    is_from_terraform, is_markdown, is_terraform, sections,
 };
 pub use options::{HoldsDocument, IsManifest, ReadOptions};
 pub use yaml::YamlProblem;

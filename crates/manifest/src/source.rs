@@ -1,15 +1,19 @@
 //! A named text, its spans, and the conversion of byte offsets to lines and columns.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use always_assert::never;
+
+use crate::encoding::Encoding;
 
 /// A text with its name. [`Source::position`] converts a byte offset to a line and a column.
 #[derive(Debug, Default)]
 pub struct Source {
     name: String,
     text: String,
+    encoding: Encoding,
     marks: OnceLock<Vec<Mark>>,
 }
 
@@ -119,7 +123,27 @@ pub fn certain<T: Default>(part: Option<T>) -> T {
 impl Source {
     /// Creates a source. The name is a path, or `-` for standard input.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into(), marks: OnceLock::new() }
+        let encoding = Encoding::default();
+        Self { name: name.into(), text: text.into(), encoding, marks: OnceLock::new() }
+    }
+
+    /// The same source, of a file with an encoding.
+    #[must_use]
+    pub fn encoded(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
+    }
+
+    /// The encoding of the file.
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// The bytes of the file.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        match self.encoding {
+            Encoding::Utf8 => Cow::Borrowed(self.text.as_bytes()),
+            encoding => Cow::Owned(encoding.encode(&self.text)),
+        }
     }
 
     /// The name given to [`Source::new`].

@@ -1,7 +1,7 @@
 //! Placeholders in a part of an object.
 
 use karpenter::known_values::{is_replaced, is_variable};
-use manifest::is_terraform;
+use manifest::is_from_terraform;
 use manifest::source::Span;
 use manifest::tree::{Node, items_of};
 use values::placeholder::has_placeholder;
@@ -18,18 +18,6 @@ pub fn has_placeholder_below(node: Node<'_>) -> bool {
 fn requires_variable(node: Node<'_>) -> bool {
     let Some(label) = node.get("key").and_then(Node::as_str) else { return false };
     items_of(node.get("values")).filter_map(Node::as_str).any(|value| is_variable(label, value))
-}
-
-/// Whether Terraform replaces every `${…}` in the text of a node: it is in a configuration or a template of Terraform, or Terraform makes
-/// the document.
-///
-/// Source: website/docs/language/functions/templatefile.mdx of hashicorp/terraform at v1.11, which recommends `*.tftpl` for templates. Before
-/// that, `*.tpl` was usual, as in website/docs/d/file.html.md of hashicorp/terraform-provider-template. A `.tpl` of Helm has `{{` where it has values.
-pub fn is_from_terraform(node: Node<'_>) -> bool {
-    let name = node.source().name();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let is_template = ["tftpl", "tpl"].iter().any(|known| extension.eq_ignore_ascii_case(known));
-    is_template || is_terraform(name) || node.tree().is_evaluated()
 }
 
 /// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the

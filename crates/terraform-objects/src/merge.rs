@@ -253,7 +253,7 @@ impl OfText {
         for (whole, span, reason) in absent.into_values() {
             // Another configuration may have an instance.
             if starts.range(whole.start..=whole.end).next().is_none() {
-                file.documents.push(Document::Unevaluated { span, reason });
+                file.documents.push(Document::Absent { span, reason });
             }
         }
         let is_unreadable = |document: &Document| matches!(document, Document::Unreadable { .. });

@@ -71,6 +71,10 @@ impl Placer<'_> {
                 let at = self.place(span);
                 PlacedDocument { at, document: Document::Unevaluated { span: at.span(), reason } }
             }
+            Document::Absent { span, reason } => {
+                let at = self.place(span);
+                PlacedDocument { at, document: Document::Absent { span: at.span(), reason } }
+            }
         }
     }
 

@@ -51,7 +51,8 @@ impl Yaml {
             Document::Template(span)
             | Document::Script(span)
             | Document::Deleted(span)
-            | Document::Unevaluated { span, .. } => {
+            | Document::Unevaluated { span, .. }
+            | Document::Absent { span, .. } => {
                 Some((self.shifted(*span), "a template that was not rendered".to_owned()))
             }
             Document::Unreadable { at, error } => {

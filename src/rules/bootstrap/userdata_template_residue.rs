@@ -1,10 +1,10 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::is_from_terraform;
 use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
-use objects::placeholders::is_from_terraform;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};

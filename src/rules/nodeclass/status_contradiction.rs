@@ -203,7 +203,8 @@ fn emptied<'d>(
 ) {
     for (kind, field, list) in lists(status) {
         let Some(condition) = find_true(conditions, kind) else { continue };
-        if list.is_some_and(Node::is_empty) {
+        // A placeholder in the place of the list has no items either.
+        if list.is_some_and(|list| list.is_empty() && !list.as_str().is_some_and(has_placeholder)) {
             let message = format!("`{kind}` is true although `status.{field}` is empty");
             let help = "the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it";
             findings.push(Finding::new(&RULE, place(condition), message).help(help));
@@ -359,6 +360,12 @@ status:
           `AMIsReady` is true although `status.amis` is empty
           help: the text was truncated, or the status was restored from elsewhere; remove `status` and let the controller write it
         ");
+    }
+
+    #[test]
+    fn a_list_that_is_a_placeholder_is_not_empty() {
+        let status = "  amis: '${amis}'\n  conditions:\n  - {type: AMIsReady, status: 'True'}";
+        silent(&super::RULE, &class("role: a", status));
     }
 
     const READY: &str = r"  subnets: [{id: subnet-1}]

@@ -10,6 +10,7 @@ use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
 use crate::rules::indexes::{POOLS, ZonesOfPools};
@@ -135,7 +136,11 @@ fn check_volume<'d>(
     context: &Context<'_, 'd>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    if volume.node_term_list().is_none_or(Node::is_empty) {
+    let terms = volume.node_term_list();
+    if terms.and_then(Node::as_str).is_some_and(has_placeholder) {
+        return;
+    }
+    if terms.is_none_or(Node::is_empty) {
         findings.extend(without_zone(volume));
         return;
     }

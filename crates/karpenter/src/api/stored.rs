@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use manifest::is_from_terraform;
 use manifest::tree::Node;
 use values::placeholder::Placeholder;
 
@@ -104,9 +105,10 @@ pub fn certain<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
     present(node, key).filter(|value| !may_be_absent(*value))
 }
 
-/// Whether a value may be null, which counts as absent: a placeholder in place of the whole value, in a document that Terraform makes.
+/// Whether a value may be null, which counts as absent: a placeholder in place of the whole value, in a document that Terraform makes. In a text,
+/// the placeholder of an empty string or of `null` leaves nothing.
 pub fn may_be_absent(value: Node<'_>) -> bool {
-    value.tree().is_evaluated() && value.as_str().is_some_and(Placeholder::is_whole)
+    value.as_str().is_some_and(Placeholder::is_whole) && is_from_terraform(value)
 }
 
 /// The members of an object that are not null, which are the stored ones.

@@ -94,6 +94,13 @@ pub enum Document {
         /// The reason.
         reason: String,
     },
+    /// A part of a file that makes no document, such as a resource of Terraform without an instance.
+    Absent {
+        /// The part.
+        span: Span,
+        /// The reason.
+        reason: String,
+    },
     /// A document that could not be parsed.
     Unreadable {
         /// The byte at which parsing stopped.
@@ -154,6 +161,18 @@ pub fn is_terraform(name: &str) -> bool {
     ["tf", "tofu", "hcl"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// Whether Terraform replaces every `${…}` in the text of a node: it is in a configuration or a template of Terraform, or Terraform makes
+/// the document.
+///
+/// Source: website/docs/language/functions/templatefile.mdx of hashicorp/terraform at v1.11, which recommends `*.tftpl` for templates. Before
+/// that, `*.tpl` was usual, as in website/docs/d/file.html.md of hashicorp/terraform-provider-template. A `.tpl` of Helm has `{{` where it has values.
+pub fn is_from_terraform(node: Node<'_>) -> bool {
+    let name = node.source().name();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_template = ["tftpl", "tpl"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    is_template || is_terraform(name) || node.tree().is_evaluated()
+}
+
 /// The bodies of the here-documents of a Terraform file.
 pub fn here_documents(text: &str) -> Vec<Span> {
     script::heredocs(text, 0, ScriptLanguage::Terraform).into_iter().map(|heredoc| heredoc.body).collect()
@@ -171,7 +190,7 @@ impl File {
         let encoding = Encoding::detect(&bytes);
         if encoding.is_utf16() {
             return match encoding.decode_utf16(&bytes) {
-                Ok(text) => Self::read(name, text, options),
+                Ok(text) => Self::read_as(Language::detect(&name), name, (text, encoding), &options),
                 Err(text) => Self::cut_off(name, text, ReadError::NotUtf16),
             };
         }
@@ -233,23 +252,24 @@ impl File {
     /// Parses a text. The name selects the syntax, as in [`File::from_bytes`].
     pub fn read(name: impl Into<String>, text: impl Into<String>, options: impl Into<ReadOptions>) -> Self {
         let name = name.into();
-        Self::read_as(Language::detect(&name), name, text.into(), &options.into())
+        Self::read_as(Language::detect(&name), name, (text.into(), Encoding::Utf8), &options.into())
     }
 
     /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON. The text shares the budget with other texts.
     pub fn read_yaml(name: &str, text: &str, options: impl Into<ReadOptions>, budget: &WorkBudget) -> Self {
-        Self::read_within(Language::Yaml, name.to_owned(), text.to_owned(), &options.into(), budget)
+        let text = (text.to_owned(), Encoding::Utf8);
+        Self::read_within(Language::Yaml, name.to_owned(), text, &options.into(), budget)
     }
 
-    fn read_as(language: Language, name: String, text: String, options: &ReadOptions) -> Self {
-        let budget = WorkBudget::of_file(text.len(), &options.limits);
+    fn read_as(language: Language, name: String, text: (String, Encoding), options: &ReadOptions) -> Self {
+        let budget = WorkBudget::of_file(text.0.len(), &options.limits);
         Self::read_within(language, name, text, options, &budget)
     }
 
     fn read_within(
         language: Language,
         name: String,
-        text: String,
+        (text, encoding): (String, Encoding),
         options: &ReadOptions,
         budget: &WorkBudget,
     ) -> Self {
@@ -258,8 +278,11 @@ impl File {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
         // Editors do not count a byte order mark.
-        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-        let source = Arc::new(Source::new(name, text));
+        let (text, encoding) = match text.strip_prefix('\u{feff}') {
+            Some(marked) => (marked.to_owned(), Encoding::MarkedUtf8),
+            None => (text, encoding),
+        };
+        let source = Arc::new(Source::new(name, text).encoded(encoding));
         let whole = Span::new(0, source.text().len());
         let documents = match language {
             Language::Json => json_values(&source, whole, options, budget),
@@ -342,7 +365,8 @@ impl Document {
             Self::Template(span)
             | Self::Script(span)
             | Self::Deleted(span)
-            | Self::Unevaluated { span, .. } => span.start,
+            | Self::Unevaluated { span, .. }
+            | Self::Absent { span, .. } => span.start,
             Self::Unreadable { at, .. } => *at,
         }
     }

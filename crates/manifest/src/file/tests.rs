@@ -23,7 +23,7 @@ fn read(name: &str, text: &str) -> String {
         Document::Script(span) => {
             format!("line {}: script", file.source.position(span.start).line)
         }
-        Document::Unevaluated { span, reason } => {
+        Document::Unevaluated { span, reason } | Document::Absent { span, reason } => {
             format!("line {}: {reason}", file.source.position(span.start).line)
         }
         Document::Deleted(span) => format!("line {}: deleted", file.source.position(span.start).line),

@@ -181,7 +181,8 @@ fn ours(name: &str, text: &str) -> Documents {
             Document::Template(_)
             | Document::Script(_)
             | Document::Deleted(_)
-            | Document::Unevaluated { .. } => {
+            | Document::Unevaluated { .. }
+            | Document::Absent { .. } => {
                 return Documents { values, refusal: Some("not a manifest".to_owned()) };
             }
             Document::Unreadable { error, .. } => {

@@ -59,7 +59,8 @@ fn assert_file(file: &File) {
             Document::Template(span)
             | Document::Script(span)
             | Document::Deleted(span)
-            | Document::Unevaluated { span, .. } => {
+            | Document::Unevaluated { span, .. }
+            | Document::Absent { span, .. } => {
                 assert_span(text, *span);
             }
             Document::Read(tree) => {

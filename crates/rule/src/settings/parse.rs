@@ -38,9 +38,12 @@ impl Settings {
             [Document::Read(tree)] => Ok(Some(tree)),
             [Document::Unreadable { at, error }] => problem(character_at(*at), &error.to_string()),
             [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
-            [Document::Script(span) | Document::Deleted(span) | Document::Unevaluated { span, .. }] => {
-                problem(*span, "the settings are a script; write YAML")
-            }
+            [
+                Document::Script(span)
+                | Document::Deleted(span)
+                | Document::Unevaluated { span, .. }
+                | Document::Absent { span, .. },
+            ] => problem(*span, "the settings are a script; write YAML"),
             [_, second, ..] => {
                 problem(character_at(second.start()), "the settings must be a single YAML document")
             }

@@ -61,7 +61,7 @@ fn shown_files(files: &[File]) -> String {
                         let _ = writeln!(shown, "{reason}");
                     }
                 }
-                Document::Unevaluated { reason, .. } => {
+                Document::Unevaluated { reason, .. } | Document::Absent { reason, .. } => {
                     let _ = writeln!(shown, "{reason}");
                 }
                 other => {

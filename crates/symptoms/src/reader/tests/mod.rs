@@ -65,7 +65,10 @@ fn read_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, LineCou
                 )
             }
             Document::Template(_) => writeln!(text, "template at {}", place.line),
-            Document::Script(_) | Document::Deleted(_) | Document::Unevaluated { .. } => {
+            Document::Script(_)
+            | Document::Deleted(_)
+            | Document::Unevaluated { .. }
+            | Document::Absent { .. } => {
                 writeln!(text, "script at {}", place.line)
             }
             Document::Unreadable { error, .. } => writeln!(text, "unreadable at {}: {error}", place.line),

@@ -75,6 +75,7 @@ fn read_file(path: &Path, documents: &mut Vec<ManifestDocument>) {
             }
             manifest::Document::Script(_)
             | manifest::Document::Deleted(_)
+            | manifest::Document::Absent { .. }
             | manifest::Document::Unevaluated { .. } => {
                 documents.push(refused(path, &"a script; write YAML"));
             }
