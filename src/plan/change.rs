@@ -23,6 +23,7 @@ use super::recreated::{self, DeletedObject};
 use super::refused;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 use super::shown::shown;
+use super::unnamed::AddedObjects;
 
 /// Field whose text is a script, with variables that look like placeholders.
 const USER_DATA: &str = "spec.userData";
@@ -106,6 +107,7 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
     let mut all = changes(&scope.old, &scope.new, options);
     older::add(&mut all, scope);
     let renamed = renamed(&all);
+    let added = AddedObjects::of(&all);
     let left = ConcernedPools::of(&scope.new);
     let mut found = Vec::new();
     for mut change in all {
@@ -129,7 +131,12 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
         if refused.is_some() {
             refused::set_unknown(&mut change);
         }
+        let unnamed = added.reason(&change);
+        if unnamed.is_some() {
+            change.effect = change.effect.min(Effect::Unknown);
+        }
         let message = match (uncertain, older) {
+            _ if unnamed.is_some() => unnamed.unwrap_or_default(),
             (Some(reason), _) => format!("the object is not built for certain: {reason}"),
             (None, Some(reason)) if change.change == ObjectChangeKind::Changed => reason,
             (None, _) => refused.unwrap_or_else(|| message(&change, &left, &renamed)),
@@ -330,9 +337,23 @@ fn is_open(field: &FieldChange<'_>) -> bool {
     if field.path == USER_DATA {
         // A directive of Terraform has a placeholder of this form.
         let is_open = |text: &str| is_placeholder(text) || text.contains("${unknown ");
-        return values.any(|value| value.as_str().is_some_and(is_open));
+        let written = |value: Option<Node<'_>>| Some(without_fingerprints(value?.as_str()?));
+        let differs_in_unknown = || field.old.is_some() && written(field.old) == written(field.new);
+        return values.any(|value| value.as_str().is_some_and(is_open)) || differs_in_unknown();
     }
     values.any(has_placeholder_below)
+}
+
+/// A text without the fingerprints of values in its placeholders, such as `${base64encode(local.script) 0a1b2c3d4e5f}`.
+fn without_fingerprints(text: &str) -> String {
+    const LENGTH: usize = " 0a1b2c3d4e5f".len();
+    let has_fingerprint = |part: &str| {
+        let start = part.len().checked_sub(LENGTH)?;
+        let digits = part.get(start..)?.strip_prefix(' ')?;
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(start)
+    };
+    let parts = text.split('}').map(|part| part.get(..has_fingerprint(part).unwrap_or(part.len())));
+    parts.map(Option::unwrap_or_default).collect::<Vec<_>>().join("}")
 }
 
 /// Whether a text is one expression of Terraform.

@@ -81,6 +81,7 @@ mod snapshot;
 mod spelling;
 mod stamped;
 mod terraform;
+mod unnamed;
 mod unread;
 mod values_from;
 pub mod words;
