@@ -48,6 +48,7 @@ pub struct ConfigurationInput<'f> {
     kept: Cell<usize>,
     templates: RefCell<BTreeMap<String, Rc<ParsedTemplate>>>,
     left: Cell<usize>,
+    names_show_contents: bool,
 }
 
 /// Template of a file.
@@ -69,7 +70,19 @@ impl<'f> ConfigurationInput<'f> {
             kept: Cell::new(0),
             templates: RefCell::default(),
             left: Cell::new(bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(MAX_STEPS)),
+            names_show_contents: false,
         }
+    }
+
+    /// The same input for a comparison with another one: two placeholders have the same name only if their values are the same.
+    #[must_use]
+    pub fn with_contents_in_names(self) -> Self {
+        Self { names_show_contents: true, ..self }
+    }
+
+    /// Whether two placeholders have the same name only if their values are the same.
+    pub(crate) const fn names_show_contents(&self) -> bool {
+        self.names_show_contents
     }
 
     /// The steps for one configuration.

@@ -1,13 +1,14 @@
 //! Strings that know where each of their bytes comes from.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use manifest::source::Span;
 use sha2::{Digest, Sha256};
 
-use crate::functions::hex;
+use crate::functions::{hex, placeholders};
 use crate::place::TextPlace;
-use crate::value::EvaluatedValue;
+use crate::value::{EvaluatedMembers, EvaluatedValue};
 
 /// Bytes of a [`fingerprint`].
 const FINGERPRINT: usize = 6;
@@ -18,6 +19,7 @@ pub struct EvaluatedText {
     content: Arc<str>,
     pieces: Arc<[Piece]>,
     encoded: Option<Arc<EvaluatedValue>>,
+    known_members: Option<EvaluatedMembers>,
     directives: Option<Arc<Vec<UnresolvedDirective>>>,
 }
 
@@ -106,10 +108,22 @@ impl EvaluatedText {
         &self.pieces
     }
 
+    /// Whether the string is the placeholder of one value and nothing else, such as `${data.http.manifest.body}`, and not the one of a directive.
+    pub fn is_placeholder(&self) -> bool {
+        let text = self.as_str().trim();
+        let is_whole = |found: &[Span]| matches!(found, [only] if *only == Span::whole(text));
+        self.directives().is_empty() && !text.contains('\n') && is_whole(&placeholders(text))
+    }
+
     /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it. Of the placeholder of an object
     /// that is known but for some of its keys and values, the object with placeholders.
     pub fn encoded(&self) -> Option<&EvaluatedValue> {
         self.encoded.as_deref()
+    }
+
+    /// The known members of an object, if the string is the placeholder of the object. Members that are not known may replace them.
+    pub fn known_members(&self) -> Option<&EvaluatedMembers> {
+        self.known_members.as_ref()
     }
 
     /// The directives that are not resolved, in order.
@@ -199,6 +213,10 @@ impl EvaluatedText {
         Self { encoded: Some(Arc::new(value)), ..self }
     }
 
+    pub(crate) fn with_known_members(self, members: EvaluatedMembers) -> Self {
+        Self { known_members: Some(members), ..self }
+    }
+
     /// The place that a range of the string comes from: exact within a verbatim part, otherwise from the part with the first byte to the part
     /// with the last one, as long as both are in one text.
     pub fn place_of(&self, start: usize, end: usize) -> Option<TextPlace> {
@@ -219,6 +237,14 @@ impl EvaluatedText {
 
     fn place_in(&self, index: usize, start: usize, end: usize) -> Option<TextPlace> {
         Some(self.pieces.get(index)?.within(start, end))
+    }
+
+    /// The string without a byte order mark at its start, which readers of YAML ignore.
+    pub fn without_mark(&self) -> Cow<'_, Self> {
+        match self.content.strip_prefix('\u{feff}') {
+            Some(rest) => Cow::Owned(self.slice(self.content.len() - rest.len(), self.content.len())),
+            None => Cow::Borrowed(self),
+        }
     }
 
     /// A range of the string. Its bounds are on boundaries of characters.
@@ -386,6 +412,12 @@ impl TextBuilder {
 
     pub(crate) fn finish(self) -> EvaluatedText {
         let directives = (!self.directives.is_empty()).then(|| Arc::new(self.directives));
-        EvaluatedText { content: self.content.into(), pieces: self.pieces.into(), encoded: None, directives }
+        EvaluatedText {
+            content: self.content.into(),
+            pieces: self.pieces.into(),
+            encoded: None,
+            known_members: None,
+            directives,
+        }
     }
 }

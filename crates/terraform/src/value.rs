@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::number::Number;
-use crate::place::TextPlace;
+use crate::place::{TextNumber, TextPlace};
 use crate::text::EvaluatedText;
 use crate::types::Type;
 
@@ -63,6 +63,8 @@ pub struct Unknown {
     pub text: EvaluatedText,
     /// The failure, if Terraform refuses the expression or it is not evaluated here.
     pub failure: Option<Arc<EvaluationFailure>>,
+    /// The texts that the arguments come from, if a function computes the value.
+    pub(crate) sources: Option<Arc<[TextNumber]>>,
 }
 
 impl Unknown {
@@ -70,6 +72,11 @@ impl Unknown {
     /// placeholders.
     pub fn object(&self) -> Option<&EvaluatedValue> {
         self.text.encoded().filter(|_| self.of == Type::Dynamic)
+    }
+
+    /// The texts that the arguments of a function come from, if it computes the value.
+    pub fn sources(&self) -> &[TextNumber] {
+        self.sources.as_deref().unwrap_or_default()
     }
 }
 
@@ -226,14 +233,14 @@ impl EvaluatedValue {
     /// A value that Terraform does not know either, with the name of its expression.
     pub(crate) fn unknown(of: Type, name: &str, place: TextPlace) -> Self {
         let text = EvaluatedText::computed(placeholder(name), place);
-        Self::new(Data::Unknown(Unknown { of, text, failure: None }), place)
+        Self::new(Data::Unknown(Unknown { of, text, failure: None, sources: None }), place)
     }
 
     /// A value that has a failure instead.
     pub(crate) fn failed(place: TextPlace, message: impl Into<String>) -> Self {
         let failure = Some(Arc::new(EvaluationFailure { place, message: message.into() }));
         let text = EvaluatedText::computed(placeholder("unknown"), place);
-        Self::new(Data::Unknown(Unknown { of: Type::Dynamic, text, failure }), place)
+        Self::new(Data::Unknown(Unknown { of: Type::Dynamic, text, failure, sources: None }), place)
     }
 
     /// A placeholder instead of a value that Terraform does not show.

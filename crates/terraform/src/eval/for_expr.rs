@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hcl_edit::expr::{Expression, ForExpr};
 
 use crate::convert::convert;
-use crate::eval::{Evaluation, NameScope, derived};
+use crate::eval::{Evaluation, NameScope};
 use crate::place::TextPlace;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue};
@@ -98,11 +98,11 @@ impl Evaluation<'_> {
         });
         let results = match results {
             Ok(Some(results)) => results,
-            Ok(None) => return derived(place, self.slice(place), Type::Dynamic, [&collection]),
+            Ok(None) => return self.derived(place, Type::Dynamic, &[&collection]),
             Err(failed) => return failed.at(place),
         };
         if let Some(unknown) = unknown {
-            return derived(place, self.slice(place), Type::Dynamic, [&unknown]);
+            return self.derived(place, Type::Dynamic, &[&unknown]);
         }
         let results = results.into_iter().flatten();
         if expression.key_expr.is_none() {

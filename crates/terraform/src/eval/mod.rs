@@ -2,6 +2,7 @@
 //!
 //! Reference: hashicorp/hcl `hclsyntax/expression.go`.
 
+mod derived;
 mod for_expr;
 mod layout;
 mod operators;
@@ -23,6 +24,7 @@ use crate::session::EvaluationSession;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue, Knowledge};
 
+pub(crate) use derived::{derived, sources_of};
 pub(crate) use for_expr::pairs;
 pub(crate) use layout::{TemplateLayout, json_string};
 pub(crate) use scope::{NameScope, References};
@@ -133,7 +135,7 @@ impl<'e> Evaluation<'e> {
         }
         let object = EvaluatedValue::object(object, place);
         let Some(key) = unknown_key else { return object };
-        let mut unknown = derived(place, self.slice(place), Type::Dynamic, [&key]);
+        let mut unknown = self.derived(place, Type::Dynamic, &[&key]);
         if let Data::Unknown(unknown) = &mut unknown.data {
             unknown.text = core::mem::take(&mut unknown.text).with_encoded(object);
         }
@@ -150,7 +152,26 @@ impl<'e> Evaluation<'e> {
             ObjectKey::Expression(Expression::Traversal(_)) => {
                 EvaluatedValue::failed(place, "A reference as the key of an object must be in parentheses.")
             }
+            ObjectKey::Expression(Expression::String(_)) => match self.renamed_key(place) {
+                Some(written) => self.value(&written),
+                None => self.quoted(place),
+            },
             ObjectKey::Expression(expression) => self.value(expression),
+        }
+    }
+
+    /// The expression of a key that the parser got a string for, because its object has the key twice.
+    fn renamed_key(&self, place: TextPlace) -> Option<Expression> {
+        let written = self.slice(place);
+        let is_string = written.starts_with('"') && !written.contains("${") && !written.contains("%{");
+        if is_string || !self.session.spend_text(place.span().end) {
+            return None;
+        }
+        // The places of the expression are the ones in the file.
+        let blanks = place.span().start.checked_sub(1)?;
+        match format!("({:blanks$}{written})", "").parse().ok()? {
+            Expression::Parenthesis(written) => Some(written.inner().clone()),
+            _ => None,
         }
     }
 
@@ -174,9 +195,9 @@ impl<'e> Evaluation<'e> {
                 "The two results of the condition have types that do not convert to each other.",
             );
         };
-        let condition = match Self::condition(condition) {
+        let condition = match Self::condition(condition.clone()) {
             Ok(Some(condition)) => condition,
-            Ok(None) => return EvaluatedValue::unknown(of, self.slice(place), place),
+            Ok(None) => return self.composed(place, of, &[&condition, &yes, &no]),
             Err(failed) => return failed,
         };
         let chosen = if condition { yes } else { no };
@@ -202,19 +223,4 @@ impl<'e> Evaluation<'e> {
             Err(message) => Err(EvaluatedValue::failed(condition.place, message)),
         }
     }
-}
-
-/// A value that is not known because others are not, or failed because others did.
-pub(crate) fn derived<'v>(
-    place: TextPlace,
-    name: &str,
-    of: Type,
-    causes: impl IntoIterator<Item = &'v EvaluatedValue>,
-) -> EvaluatedValue {
-    let mut value = EvaluatedValue::unknown(of, name, place);
-    let failure = causes.into_iter().find_map(|cause| cause.failure().cloned());
-    if let (Data::Unknown(unknown), Some(failure)) = (&mut value.data, failure) {
-        unknown.failure = Some(failure);
-    }
-    value
 }

@@ -6,7 +6,7 @@ use hcl_edit::expr::{BinaryOp, BinaryOperator, UnaryOp, UnaryOperator};
 
 use crate::convert::convert;
 use crate::equality::equals;
-use crate::eval::{Evaluation, derived};
+use crate::eval::Evaluation;
 use crate::number::Number;
 use crate::place::TextPlace;
 use crate::types::Type;
@@ -25,7 +25,7 @@ impl Evaluation<'_> {
         match (value.as_number(), value.as_bool()) {
             (Some(number), _) => EvaluatedValue::number(number.negated(), place),
             (_, Some(bool)) => EvaluatedValue::bool(!bool, place),
-            _ => derived(place, self.slice(place), of, [&value]),
+            _ => self.derived(place, of, &[&value]),
         }
     }
 
@@ -53,7 +53,7 @@ impl Evaluation<'_> {
         {
             return EvaluatedValue::bool(equal == wanted, place);
         }
-        derived(place, self.slice(place), Type::Bool, [left, right])
+        self.derived(place, Type::Bool, &[left, right])
     }
 
     /// `&&` and `||`: the operand that decides alone is `decisive`.
@@ -72,7 +72,7 @@ impl Evaluation<'_> {
             (Some(left), Some(right)) => {
                 EvaluatedValue::bool(if decisive { left || right } else { left && right }, place)
             }
-            _ => derived(place, self.slice(place), Type::Bool, [&left, &right]),
+            _ => self.derived(place, Type::Bool, &[&left, &right]),
         }
     }
 
@@ -96,7 +96,7 @@ impl Evaluation<'_> {
         };
         let (Some(one), Some(other)) = (left.as_number(), right.as_number()) else {
             let of = if is_comparison { Type::Bool } else { Type::Number };
-            return derived(place, self.slice(place), of, [&left, &right]);
+            return self.derived(place, of, &[&left, &right]);
         };
         let result: Option<Number> = match operator {
             BinaryOperator::Plus => one.plus(other),

@@ -77,7 +77,8 @@ impl Evaluation<'_> {
         if output.knowledge.is_none() {
             return EvaluatedValue::text(text, place);
         }
-        EvaluatedValue::new(Data::Unknown(Unknown { of: Type::String, text, failure: output.failure }), place)
+        let unknown = Unknown { of: Type::String, text, failure: output.failure, sources: None };
+        EvaluatedValue::new(Data::Unknown(unknown), place)
     }
 
     fn write<'t>(
@@ -210,6 +211,7 @@ impl Evaluation<'_> {
         output: &mut Output,
     ) {
         let name = self.session.slice(cause.place);
+        let name = self.name_of(cause.place, &name, &[cause]);
         output.text.push_directive(&placeholder(&name), place, branches.unwrap_or_default(), is_repeated);
         output.is_not_known(&derived(place, &name, Type::String, [cause]));
     }

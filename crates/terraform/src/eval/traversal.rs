@@ -156,7 +156,7 @@ impl Evaluation<'_> {
         place: TextPlace,
     ) -> EvaluatedValue {
         if key.failure().is_some() {
-            return derived(place, self.slice(place), Type::Dynamic, [key]);
+            return self.derived(place, Type::Dynamic, &[key]);
         }
         if key.is_null() {
             return EvaluatedValue::failed(place, "The index is null.");
@@ -185,7 +185,7 @@ impl Evaluation<'_> {
             return EvaluatedValue::failed(place, "The index of a list must be a number.");
         };
         let element = of.element().cloned().unwrap_or(Type::Dynamic);
-        let Some(number) = key.as_number() else { return derived(place, self.slice(place), element, [&key]) };
+        let Some(number) = key.as_number() else { return self.element_of(value, &key, element, place) };
         let index = number.as_int().and_then(|index| usize::try_from(index).ok());
         match (value.items(), index, of) {
             (Some(items), Some(index), _) if index < items.len() => items
@@ -211,12 +211,23 @@ impl Evaluation<'_> {
             return EvaluatedValue::failed(place, "The key of a map must be a string.");
         };
         let element = of.element().cloned().unwrap_or(Type::Dynamic);
-        let Some(name) = key.as_str() else { return derived(place, self.slice(place), element, [&key]) };
+        let Some(name) = key.as_str() else { return self.element_of(value, &key, element, place) };
         self.attribute(value, name, place)
     }
 
+    /// The element of a value under a key that is not known.
+    fn element_of(
+        &self,
+        value: &EvaluatedValue,
+        key: &EvaluatedValue,
+        of: Type,
+        place: TextPlace,
+    ) -> EvaluatedValue {
+        derived(place, &self.name_of(place, self.slice(place), &[value, key]), of, [key])
+    }
+
     fn unknown_part(&self, value: &EvaluatedValue, of: Type, place: TextPlace) -> EvaluatedValue {
-        derived(place, self.slice(place), of, [value])
+        self.derived(place, of, &[value])
     }
 
     fn splat(&self, value: &EvaluatedValue, steps: TraversalSteps<'_>, place: TextPlace) -> EvaluatedValue {

@@ -4,6 +4,8 @@
 
 use core::fmt::Write as _;
 
+use md5::Md5;
+use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::{Answer, Call, files};
@@ -57,6 +59,14 @@ pub(super) fn base64decode(call: &Call<'_>) -> Answer {
     call.string(text)
 }
 
+pub(super) fn md5(call: &Call<'_>) -> Answer {
+    call.string(hex(&digest::<Md5>(call.str(0)?)))
+}
+
+pub(super) fn sha1(call: &Call<'_>) -> Answer {
+    call.string(hex(&digest::<Sha1>(call.str(0)?)))
+}
+
 pub(super) fn sha256(call: &Call<'_>) -> Answer {
     call.string(hex(&digest::<Sha256>(call.str(0)?)))
 }
@@ -73,20 +83,32 @@ pub(super) fn base64sha512(call: &Call<'_>) -> Answer {
     call.string(encoded(&digest::<Sha512>(call.str(0)?)))
 }
 
+pub(super) fn filemd5(call: &Call<'_>) -> Answer {
+    of_file(call, |bytes| hex(&Md5::digest(bytes)))
+}
+
+pub(super) fn filesha1(call: &Call<'_>) -> Answer {
+    of_file(call, |bytes| hex(&Sha1::digest(bytes)))
+}
+
 pub(super) fn filesha256(call: &Call<'_>) -> Answer {
-    of_file(call, |text| hex(&digest::<Sha256>(text)))
+    of_file(call, |bytes| hex(&Sha256::digest(bytes)))
 }
 
 pub(super) fn filesha512(call: &Call<'_>) -> Answer {
-    of_file(call, |text| hex(&digest::<Sha512>(text)))
+    of_file(call, |bytes| hex(&Sha512::digest(bytes)))
 }
 
 pub(super) fn filebase64sha256(call: &Call<'_>) -> Answer {
-    of_file(call, |text| encoded(&digest::<Sha256>(text)))
+    of_file(call, |bytes| encoded(&Sha256::digest(bytes)))
 }
 
 pub(super) fn filebase64sha512(call: &Call<'_>) -> Answer {
-    of_file(call, |text| encoded(&digest::<Sha512>(text)))
+    of_file(call, |bytes| encoded(&Sha512::digest(bytes)))
+}
+
+pub(super) fn filebase64(call: &Call<'_>) -> Answer {
+    of_file(call, encoded)
 }
 
 fn digest<D: Digest>(text: &str) -> Vec<u8> {
@@ -102,10 +124,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// A text that is computed from the text of a file; unknown without the file.
-fn of_file(call: &Call<'_>, compute: impl Fn(&str) -> String) -> Answer {
-    match files::text(call, 0)? {
-        Some(text) => call.string(compute(&text)),
+/// A text that is computed from the bytes of a file; unknown without the file.
+fn of_file(call: &Call<'_>, compute: impl Fn(&[u8]) -> String) -> Answer {
+    match files::source(call, 0)? {
+        Some(source) => call.string(compute(&source.bytes())),
         None => call.unknown(Type::String),
     }
 }

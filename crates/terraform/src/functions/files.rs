@@ -2,10 +2,12 @@
 //!
 //! Reference: hashicorp/terraform `internal/lang/funcs/filesystem.go`.
 
-use hcl_edit::Ident;
-use manifest::source::Span;
+use std::sync::Arc;
 
-use super::encoding::encoded;
+use hcl_edit::Ident;
+use manifest::Encoding;
+use manifest::source::{Source, Span};
+
 use super::{Answer, Call};
 use crate::eval::{Evaluation, NameScope};
 use crate::paths;
@@ -14,6 +16,9 @@ use crate::set;
 use crate::text::{EvaluatedText, TextBuilder};
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMembers, EvaluatedValue};
+
+/// The message about a file in UTF-16, whose text Terraform does not read.
+const NOT_UTF8: &str = "The file is not UTF-8.";
 
 /// The path of an argument from the root of the input; none if it is outside.
 fn path(call: &Call<'_>, index: usize) -> Result<Option<String>, String> {
@@ -27,7 +32,17 @@ pub(super) fn file(call: &Call<'_>) -> Answer {
     let Some((number, source)) = found else { return call.unknown(Type::String) };
     let text = source.text();
     call.spend_text(text.len())?;
-    Ok(EvaluatedValue::text(whole_file(number, text), call.place))
+    match source.encoding() {
+        Encoding::Utf8 => Ok(EvaluatedValue::text(whole_file(number, text), call.place)),
+        // Terraform keeps the byte order mark.
+        Encoding::MarkedUtf8 => {
+            let mut builder = TextBuilder::default();
+            builder.push("\u{feff}", call.place, false);
+            builder.push_text(&whole_file(number, text));
+            Ok(EvaluatedValue::text(builder.finish(), call.place))
+        }
+        Encoding::Utf16Le | Encoding::Utf16Be => Err(NOT_UTF8.to_owned()),
+    }
 }
 
 /// The text of a file as a string.
@@ -37,19 +52,12 @@ pub(crate) fn whole_file(number: TextNumber, text: &str) -> EvaluatedText {
     builder.finish()
 }
 
-pub(super) fn filebase64(call: &Call<'_>) -> Answer {
-    match text(call, 0)? {
-        Some(text) => call.string(encoded(text.as_bytes())),
-        None => call.unknown(Type::String),
-    }
-}
-
-/// The text of a file; none if the input does not have it.
-pub(super) fn text(call: &Call<'_>, index: usize) -> Result<Option<String>, String> {
+/// The source of a file; none if the input does not have it.
+pub(super) fn source(call: &Call<'_>, index: usize) -> Result<Option<Arc<Source>>, String> {
     let found = path(call, index)?.and_then(|path| call.evaluation.session.text(&path));
     let Some((_, source)) = found else { return Ok(None) };
     call.spend_text(source.text().len())?;
-    Ok(Some(source.text().to_owned()))
+    Ok(Some(source))
 }
 
 pub(super) fn fileexists(call: &Call<'_>) -> Answer {
@@ -116,6 +124,9 @@ pub(super) fn templatefile(call: &Call<'_>) -> Answer {
     }
     let found = path(call, 0)?.and_then(|path| evaluation.session.template(&path));
     let Some(template) = found else { return call.unknown(Type::Dynamic) };
+    if template.source.encoding().is_utf16() {
+        return Err(NOT_UTF8.to_owned());
+    }
     let (parsed, layout) = match &template.parsed {
         Ok((parsed, layout)) => (parsed, layout),
         Err(message) => return Err(format!("The template is not valid: {message}")),

@@ -24,6 +24,7 @@ mod yaml_encode;
 pub(crate) use encoding::hex;
 pub(crate) use files::whole_file;
 pub(crate) use json::{decode as decode_json, write as write_json};
+pub(crate) use spelled::{length as placeholder_length, placeholders};
 pub(crate) use yaml_decode::decode as decode_yaml;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use hcl_edit::expr::FuncCall;
 
 use crate::convert::convert;
-use crate::eval::{Evaluation, derived};
+use crate::eval::{Evaluation, sources_of};
 use crate::place::TextPlace;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedValue, Knowledge, Unknown};
@@ -82,6 +83,8 @@ enum Needs {
     Everything,
     /// The arguments themselves, but not their elements.
     Arguments,
+    /// The arguments themselves, which are objects. The result keeps the members of the known ones.
+    Members,
     /// Nothing: the function looks itself.
     Nothing,
     /// Everything; with placeholders in the arguments it writes a text or reads an object with placeholders. Only for functions that put
@@ -176,7 +179,7 @@ impl Call<'_> {
 
     /// A result that is not known because the arguments are not.
     fn unknown(&self, of: Type) -> Answer {
-        Ok(derived(self.place, self.evaluation.slice(self.place), of, &self.arguments))
+        Ok(self.evaluation.derived(self.place, of, &self.arguments.iter().collect::<Vec<_>>()))
     }
 }
 
@@ -200,7 +203,8 @@ pub(crate) fn call(evaluation: &Evaluation<'_>, call: &FuncCall, place: TextPlac
     }
     let Some(function) = table::find(name).filter(|_| is_core) else {
         return if !is_core || table::NOT_EVALUATED.contains(&name) {
-            EvaluatedValue::unknown(Type::Dynamic, evaluation.slice(place), place)
+            let values: Vec<EvaluatedValue> = arguments().map(|one| evaluation.value(one)).collect();
+            evaluation.composed(place, Type::Dynamic, &values.iter().collect::<Vec<_>>())
         } else {
             EvaluatedValue::failed(place, format!("There is no function \"{name}\"."))
         };
@@ -211,7 +215,7 @@ pub(crate) fn call(evaluation: &Evaluation<'_>, call: &FuncCall, place: TextPlac
     {
         match expanded(&last) {
             Ok(Some(items)) => values.extend(items),
-            Ok(None) => return derived(place, evaluation.slice(place), Type::Dynamic, [&last]),
+            Ok(None) => return evaluation.derived(place, Type::Dynamic, &[&last]),
             Err(message) => return EvaluatedValue::failed(place, message),
         }
     }
@@ -258,14 +262,21 @@ fn apply(
     let has_unknown_argument = arguments.iter().any(|argument| argument.as_unknown().is_some());
     let is_enough = match function.needs {
         Needs::Everything | Needs::Spelling => knowledge == Knowledge::Known,
-        Needs::Arguments => knowledge < Knowledge::Failed && !has_unknown_argument,
+        Needs::Arguments | Needs::Members => knowledge < Knowledge::Failed && !has_unknown_argument,
         Needs::Nothing => knowledge < Knowledge::Failed,
     };
     let call = Call { evaluation, place, arguments, spelled: Vec::new() };
     if is_enough {
         return (function.run)(&call).unwrap_or_else(|message| fail(&message));
     }
-    let mut result = derived(place, evaluation.slice(place), function.returns.of(), &call.arguments);
+    let causes: Vec<&EvaluatedValue> = call.arguments.iter().collect();
+    let mut result = evaluation.derived(place, function.returns.of(), &causes);
+    if let Data::Unknown(unknown) = &mut result.data {
+        unknown.sources = sources_of(&call.arguments);
+    }
+    if function.needs == Needs::Members && knowledge < Knowledge::Failed {
+        return with_known_members(function, call, result);
+    }
     if function.needs == Needs::Spelling {
         let arguments = call.arguments.iter().map(EvaluatedValue::spelled).collect();
         let is_unknown = |(_, value): &(usize, &EvaluatedValue)| value.knowledge() > Knowledge::Known;
@@ -286,13 +297,26 @@ fn apply(
     result
 }
 
+/// The placeholder of an object, with the members that the function makes of the known arguments.
+fn with_known_members(function: &Function, call: Call<'_>, mut result: EvaluatedValue) -> EvaluatedValue {
+    let arguments: Vec<EvaluatedValue> =
+        call.arguments.iter().filter(|one| one.as_unknown().is_none()).cloned().collect();
+    let known = (function.run)(&Call { arguments, ..call });
+    if let (Ok(known), Data::Unknown(unknown)) = (known, &mut result.data)
+        && let Some(members) = known.members()
+    {
+        unknown.text = core::mem::take(&mut unknown.text).with_known_members(members.clone());
+    }
+    result
+}
+
 /// `try`: the first argument without a failure.
 fn attempt(
     evaluation: &Evaluation<'_>,
     mut arguments: impl Iterator<Item = EvaluatedValue>,
     place: TextPlace,
 ) -> EvaluatedValue {
-    let last = |value: &EvaluatedValue| derived(place, evaluation.slice(place), Type::Dynamic, [value]);
+    let last = |value: &EvaluatedValue| evaluation.derived(place, Type::Dynamic, &[value]);
     let mut failed = None;
     let found = arguments.find(|value| {
         let is_failed = value.failure().is_some();

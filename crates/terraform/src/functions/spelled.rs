@@ -3,7 +3,7 @@
 use manifest::source::Span;
 
 /// The placeholders of a text. A text that is known may look like one, which only makes the answer more careful.
-pub(super) fn placeholders(text: &str) -> Vec<Span> {
+pub(crate) fn placeholders(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find("${")).map(|start| at + start) {
@@ -15,7 +15,7 @@ pub(super) fn placeholders(text: &str) -> Vec<Span> {
 }
 
 /// The length of the placeholder at the start of a text: up to the brace that closes it, outside of the strings of its expression.
-fn length(text: &str) -> usize {
+pub(crate) fn length(text: &str) -> usize {
     let (mut depth, mut is_string, mut is_escaped) = (0, false, false);
     for (at, char) in text.char_indices() {
         match char {

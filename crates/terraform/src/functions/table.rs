@@ -1,7 +1,7 @@
 //! The functions by name.
 
 use super::Kind::{Any, Bool, Bools, List, Number, Set, String, StringLists, Strings};
-use super::Needs::{Arguments, Everything, Nothing, Spelling};
+use super::Needs::{Arguments, Everything, Members, Nothing, Spelling};
 use super::{
     Answer, Call, Function, Kind, Needs, Parameter, collections, conversions, encoding, files, format, json,
     lists, maps, network, numbers, pattern, sets, strings, yaml_decode, yaml_encode,
@@ -9,23 +9,19 @@ use super::{
 
 /// Functions that exist and are not evaluated: their results depend on the machine, the time or chance, or nothing in a manifest
 /// needs them.
-pub(super) const NOT_EVALUATED: [&str; 26] = [
+pub(super) const NOT_EVALUATED: [&str; 22] = [
     "abspath",
     "base64gzip",
     "bcrypt",
     "csvdecode",
     "ephemeralasnull",
-    "filemd5",
-    "filesha1",
     "formatdate",
     "issensitive",
     "log",
     "matchkeys",
-    "md5",
     "pathexpand",
     "plantimestamp",
     "rsadecrypt",
-    "sha1",
     "templatestring",
     "textdecodebase64",
     "textencodebase64",
@@ -70,7 +66,7 @@ const STRING: Parameter = one(String);
 const NUMBER: Parameter = one(Number);
 const ANY: Parameter = one(Any);
 
-static FUNCTIONS: [Function; 92] = [
+static FUNCTIONS: [Function; 96] = [
     of("abs", &[NUMBER], Number, Everything, numbers::abs),
     of("alltrue", &[one(Bools)], Bool, Nothing, collections::alltrue),
     of("anytrue", &[one(Bools)], Bool, Nothing, collections::anytrue),
@@ -96,11 +92,13 @@ static FUNCTIONS: [Function; 92] = [
     of("element", &[ANY, NUMBER], Any, Arguments, lists::element),
     of("endswith", &[STRING, STRING], Bool, Everything, strings::endswith),
     of("file", &[STRING], String, Everything, files::file),
-    of("filebase64", &[STRING], String, Everything, files::filebase64),
+    of("filebase64", &[STRING], String, Everything, encoding::filebase64),
     of("filebase64sha256", &[STRING], String, Everything, encoding::filebase64sha256),
     of("filebase64sha512", &[STRING], String, Everything, encoding::filebase64sha512),
     of("fileexists", &[STRING], Bool, Everything, files::fileexists),
+    of("filemd5", &[STRING], String, Everything, encoding::filemd5),
     of("fileset", &[STRING, STRING], Any, Everything, files::fileset),
+    of("filesha1", &[STRING], String, Everything, encoding::filesha1),
     of("filesha256", &[STRING], String, Everything, encoding::filesha256),
     of("filesha512", &[STRING], String, Everything, encoding::filesha512),
     of("flatten", &[ANY], Any, Arguments, lists::flatten),
@@ -117,7 +115,8 @@ static FUNCTIONS: [Function; 92] = [
     with(nullable(Any), of("lookup", &[ANY, STRING], Any, Arguments, maps::lookup)),
     of("lower", &[STRING], String, Everything, strings::lower),
     with(NUMBER, of("max", &[], Number, Everything, numbers::max)),
-    with(nullable(Any), of("merge", &[], Any, Arguments, maps::merge)),
+    of("md5", &[STRING], String, Everything, encoding::md5),
+    with(nullable(Any), of("merge", &[], Any, Members, maps::merge)),
     with(NUMBER, of("min", &[], Number, Everything, numbers::min)),
     of("nonsensitive", &[nullable(Any)], Any, Nothing, conversions::same),
     of("one", &[ANY], Any, Arguments, lists::one),
@@ -133,6 +132,7 @@ static FUNCTIONS: [Function; 92] = [
     with(ANY, of("setproduct", &[], Any, Everything, sets::setproduct)),
     of("setsubtract", &[one(Set), one(Set)], Any, Everything, sets::setsubtract),
     with(one(Set), of("setunion", &[], Any, Everything, sets::setunion)),
+    of("sha1", &[STRING], String, Everything, encoding::sha1),
     of("sha256", &[STRING], String, Everything, encoding::sha256),
     of("sha512", &[STRING], String, Everything, encoding::sha512),
     of("signum", &[NUMBER], Number, Everything, numbers::signum),

@@ -31,6 +31,8 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
     if !text.directives().is_empty() {
         return call.unknown(Type::Dynamic);
     }
+    let unmarked = text.without_mark();
+    let text = &*unmarked;
     call.spend_text(text.as_str().len().saturating_mul(8))?;
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     let tree = match file.documents.as_slice() {
@@ -54,6 +56,8 @@ pub(crate) fn decode(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedV
     if !text.directives().is_empty() {
         return None;
     }
+    let unmarked = text.without_mark();
+    let text = &*unmarked;
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     match file.documents.as_slice() {
         [Document::Read(tree)] => decoded(tree.root(), text, used).ok(),

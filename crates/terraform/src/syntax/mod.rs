@@ -2,6 +2,7 @@
 
 mod body;
 mod json;
+mod repeated_key;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -191,7 +192,8 @@ pub(crate) fn parse(source: &Arc<Source>, text: TextNumber) -> Result<Body, Synt
         };
         let location = error.location();
         let at = source.byte_of(location.line(), location.column());
-        let is_renamed = error.message().contains(REDEFINED) && rename_key(&mut code, at, char::from(name));
+        let is_renamed =
+            error.message().contains(REDEFINED) && repeated_key::rename(&mut code, at, char::from(name));
         if !is_renamed {
             let message = format!("The file is not valid HCL: {}", error.message());
             return Err(SyntaxProblem { place: TextPlace::new(text, Span::new(at, at)), message });
@@ -199,24 +201,6 @@ pub(crate) fn parse(source: &Arc<Source>, text: TextNumber) -> Result<Body, Synt
     }
     let message = "The file is not evaluated: its objects have too many keys twice.".to_owned();
     Err(SyntaxProblem { place: TextPlace::new(text, Span::default()), message })
-}
-
-/// Writes another name of the same length for the key at a byte, which its object has twice. Terraform takes the last value of a key, and
-/// hcl-edit refuses the file. Returns false for a key that is an expression.
-///
-/// Source: hashicorp/hcl `hclsyntax/expression.go`, `ObjectConsExpr.Value`.
-fn rename_key(code: &mut Cow<'_, str>, at: usize, name: char) -> bool {
-    let rest = code.get(at..).unwrap_or_default();
-    let (start, inner) = match rest.strip_prefix('"') {
-        Some(quoted) => (at + 1, quoted.split('"').next().unwrap_or_default()),
-        None => (at, rest.split(|char| !is_of_word(char)).next().unwrap_or_default()),
-    };
-    let end = start + inner.len();
-    let is_literal = !inner.is_empty() && !inner.contains(['\\', '\n', '{']);
-    if is_literal {
-        code.to_mut().replace_range(start..end, &name.to_string().repeat(end - start));
-    }
-    is_literal
 }
 
 /// The text with `""` and spaces instead of each here-document without lines, which hcl-edit 0.9.9 reads up to the next line with the

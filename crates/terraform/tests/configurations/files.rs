@@ -1,8 +1,12 @@
 //! Files that cannot be read, bounds, JSON, and override files.
 
+use std::sync::Arc;
+
 use karpwarden_terraform::{
     ConfigurationInput, EvaluatedConfiguration, EvaluatedValue, Knowledge, root_folders, to_json,
 };
+use manifest::Encoding;
+use manifest::source::Source;
 
 use crate::{addresses, evaluate, folder, value};
 
@@ -20,6 +24,23 @@ fn a_file_that_is_not_valid_is_a_problem_and_others_are_read() {
     let [problem] = configuration.problems.as_slice() else { panic!("{:?}", configuration.problems) };
     let source = configuration.texts.get(problem.place.text).unwrap();
     assert_eq!((source.name(), source.position(problem.place.span().start).line), ("broken.tf", 2));
+}
+
+#[test]
+fn functions_of_files_have_their_bytes() {
+    let main = r#"resource "a" "b" { v = [
+  filesha256("marked.txt"), filesha256("wide.txt"), filebase64("wide.txt"), base64encode(file("marked.txt")),
+  yamldecode(file("marked.txt")), try(file("wide.txt"), "refused"), try(templatefile("wide.txt", {}), "refused"),
+] }
+"#;
+    let mut folder = folder([("main.tf", main)]);
+    for (name, encoding) in [("marked.txt", Encoding::MarkedUtf8), ("wide.txt", Encoding::Utf16Le)] {
+        folder.0.insert(name, Arc::new(Source::new(name, "a: 1\n").encoded(encoding)));
+    }
+    let configuration = EvaluatedConfiguration::evaluate("", &folder, &[]);
+    // `terraform console` 1.11.4 says the same.
+    let expected = r#"["a2251b91194014d42d50b16b68de4f25014caa6d9f3c6c3c5a0f3c240080cf6a","50092536f24efd32917c2ab553ede38c205545416e2287a6c93fe9c9aab2bdd3","//5hADoAIAAxAAoA","77u/YTogMQo=",{"a":1},"refused","refused"]"#;
+    assert_eq!(to_json(value(&configuration, "a.b", "v")), expected);
 }
 
 #[test]

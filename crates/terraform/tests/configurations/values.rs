@@ -1,8 +1,8 @@
 //! Values, placeholders, and the places of both.
 
-use karpwarden_terraform::EvaluatedValue;
+use karpwarden_terraform::{ConfigurationInput, EvaluatedConfiguration, EvaluatedValue};
 
-use crate::{evaluate, placeholder, value};
+use crate::{evaluate, folder, placeholder, v, value};
 
 #[test]
 fn a_local_that_needs_itself_is_a_failure_and_loses_nothing_else() {
@@ -31,6 +31,59 @@ fn placeholders_keep_their_names_within_strings() {
     let (text, reason) = resource(r#""a-${tonumber("x")}""#);
     assert_eq!(text, r#"a-${tonumber("x")}"#);
     assert!(reason.unwrap().contains("a number is required"));
+}
+
+#[test]
+fn the_last_value_of_a_key_that_is_an_expression_counts() {
+    let main = r#"
+locals {
+  n = "k"
+  all = {
+    "x${1}" = 1
+    "x${1}" = 2
+    "${local.n}" = 3
+    "${local.n}" = 4
+    (local.n == "k" ? "a\")" : "b") = 5
+    (local.n == "k" ? "a\")" : "b") = 6
+    "y${join("}", ["\"", "z"])}" = 7
+    "y${join("}", ["\"", "z"])}" = 8
+  }
+}
+resource "a" "b" { v = local.all }
+"#;
+    // `terraform console` 1.11.4 says the same.
+    assert_eq!(v(main), r#"{"a\")":6,"k":4,"x1":2,"y\"}z":8}"#);
+}
+
+#[test]
+fn names_for_a_comparison_show_the_contents_that_an_expression_does_not() {
+    let name = |script: &str, v: &str| {
+        let main = format!(
+            "locals {{\n  a = \"x\"\n  b = module.m.b\n  list = [module.m.b, \"y\"]\n}}\nresource \"a\" \"b\" {{ v = {v} }}\n"
+        );
+        let folder = folder([("main.tf", main.as_str()), ("script.tftpl", script)]);
+        let input = ConfigurationInput::new(&folder, 0).with_contents_in_names();
+        let configuration = EvaluatedConfiguration::evaluate_within("", &input, &[]);
+        value(&configuration, "a.b", "v").as_unknown().unwrap().text.as_str().to_owned()
+    };
+    let (old, new) = ("echo\n%{ if c }a%{ endif }\n", "echo\n%{ if c }b%{ endif }\n");
+    for v in [
+        r#"base64encode(templatefile("script.tftpl", { c = module.m.c }))"#,
+        r#"module.m.c ? templatefile("script.tftpl", { c = module.m.c }) : "x""#,
+        r#"[templatefile("script.tftpl", { c = module.m.c })][module.m.c]"#,
+        r#""${upper(templatefile("script.tftpl", { c = module.m.c }))}-x""#,
+        r#"csvdecode(templatefile("script.tftpl", { c = module.m.c }))"#,
+    ] {
+        assert_eq!(name(old, v), name(old, v), "{v}");
+        assert_ne!(name(old, v), name(new, v), "{v}");
+    }
+    // The condition of a template is a parameter.
+    let call = |c: &str| format!(r#"templatefile("script.tftpl", {{ c = {c} }})"#);
+    assert_ne!(name(old, &call("module.m.c")), name(old, &call("!module.m.c")));
+    // What the expression shows needs no more.
+    assert_eq!(name("", "upper(module.m.c)"), "${upper(module.m.c)}");
+    assert_eq!(name("", r#"format("%s", upper("a-${module.m.c}"))"#), r#"${upper("a-${module.m.c}")}"#);
+    assert_ne!(name("", "upper(local.b)"), "${upper(local.b)}");
 }
 
 #[test]

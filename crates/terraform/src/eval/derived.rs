@@ -1,0 +1,136 @@
+//! Values that are not known because others are not.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::eval::Evaluation;
+use crate::place::{TextNumber, TextPlace};
+use crate::text::{EvaluatedText, fingerprint};
+use crate::types::Type;
+use crate::value::{Data, EvaluatedValue};
+
+/// Parts of a value whose contents cost as much as a step.
+const VALUES_PER_STEP: usize = 4;
+
+impl Evaluation<'_> {
+    /// A value that the expression at a place computes of others that are not known.
+    pub(crate) fn derived(&self, place: TextPlace, of: Type, causes: &[&EvaluatedValue]) -> EvaluatedValue {
+        let name = self.name_of(place, self.slice(place), causes);
+        derived(place, &name, of, causes.iter().copied())
+    }
+
+    /// A value that an expression computes, without a failure of one of the others.
+    pub(crate) fn composed(&self, place: TextPlace, of: Type, causes: &[&EvaluatedValue]) -> EvaluatedValue {
+        EvaluatedValue::unknown(of, &self.name_of(place, self.slice(place), causes), place)
+    }
+
+    /// The name of a value that the expression at a place computes of others. In an input whose names show contents, two values with one name are
+    /// the same: the name has a fingerprint of everything that the expression does not show, such as the text of a template.
+    pub(crate) fn name_of<'n>(
+        &self,
+        place: TextPlace,
+        name: &'n str,
+        causes: &[&EvaluatedValue],
+    ) -> Cow<'n, str> {
+        let size = || causes.iter().map(|cause| cause.size()).fold(0, usize::saturating_add);
+        if !self.session.input.names_show_contents() || !self.session.spend(size() / VALUES_PER_STEP) {
+            return Cow::Borrowed(name);
+        }
+        let mut contents = HiddenContents { place, name, found: Vec::new() };
+        causes.iter().for_each(|cause| contents.add(cause));
+        if contents.found.is_empty() {
+            return Cow::Borrowed(name);
+        }
+        let found: Vec<&str> = contents.found.iter().map(String::as_str).collect();
+        Cow::Owned(format!("{name} {}", fingerprint(&found)))
+    }
+}
+
+/// Contents of values that their expression does not show.
+struct HiddenContents<'n> {
+    /// The expression.
+    place: TextPlace,
+    /// The text of the expression.
+    name: &'n str,
+    found: Vec<String>,
+}
+
+impl HiddenContents<'_> {
+    fn add(&mut self, value: &EvaluatedValue) {
+        match &value.data {
+            Data::Unknown(unknown) => {
+                let text = &unknown.text;
+                let inner = text.as_str().trim_start_matches("${").trim_end_matches('}');
+                if !text.directives().is_empty() || !self.name.contains(inner) {
+                    self.found.push(text.fingerprint());
+                }
+            }
+            Data::Null(_) => self.add_scalar(value, "null"),
+            Data::Bool(known) => self.add_scalar(value, if *known { "true" } else { "false" }),
+            Data::Number(number) => self.add_scalar(value, &number.text()),
+            Data::String(text) if text.directives().is_empty() => self.add_scalar(value, text.as_str()),
+            Data::String(text) => self.found.push(text.fingerprint()),
+            Data::List(_, items) | Data::Set(_, items) | Data::Tuple(items) => {
+                let items = items.as_slice();
+                self.add_scalar(value, &format!("[{}]", items.len()));
+                items.iter().for_each(|item| self.add(item));
+            }
+            Data::Map(_, members) | Data::Object(members) => {
+                for (key, member) in members.as_map() {
+                    self.add_written(member.key, key);
+                    self.add(&member.value);
+                }
+            }
+        }
+    }
+
+    fn add_scalar(&mut self, value: &EvaluatedValue, content: &str) {
+        self.add_written(value.origin, content);
+    }
+
+    /// Adds a content, unless the expression has it.
+    fn add_written(&mut self, origin: TextPlace, content: &str) {
+        let (within, span) = (self.place.span(), origin.span());
+        let is_inside =
+            origin.text == self.place.text && within.start <= span.start && span.end <= within.end;
+        // The expression does not spell the length of a list, but has its items.
+        let is_list = content.starts_with('[');
+        if !(is_inside && (is_list || self.name.contains(content))) {
+            self.found.push(content.to_owned());
+        }
+    }
+}
+
+/// A value that is not known because others are not, or failed because others did.
+pub(crate) fn derived<'v>(
+    place: TextPlace,
+    name: &str,
+    of: Type,
+    causes: impl IntoIterator<Item = &'v EvaluatedValue>,
+) -> EvaluatedValue {
+    let mut value = EvaluatedValue::unknown(of, name, place);
+    let failure = causes.into_iter().find_map(|cause| cause.failure().cloned());
+    if let (Data::Unknown(unknown), Some(failure)) = (&mut value.data, failure) {
+        unknown.failure = Some(failure);
+    }
+    value
+}
+
+/// The texts that some values come from.
+pub(crate) fn sources_of(values: &[EvaluatedValue]) -> Option<Arc<[TextNumber]>> {
+    let mut sources = Vec::new();
+    let mut add = |text: &EvaluatedText| {
+        sources.extend(text.pieces().iter().map(|piece| piece.place.text));
+        sources.dedup();
+    };
+    let items = values.iter().flat_map(|value| value.items().unwrap_or_default());
+    for value in values.iter().chain(items) {
+        value.as_text().into_iter().for_each(&mut add);
+        value.as_unknown().into_iter().for_each(|unknown| add(&unknown.text));
+    }
+    let further = values.iter().filter_map(|value| value.as_unknown()?.sources.as_deref());
+    sources.extend(further.flatten());
+    sources.sort_unstable();
+    sources.dedup();
+    (!sources.is_empty()).then(|| sources.into())
+}
