@@ -62,6 +62,7 @@ mod simulate;
 mod story;
 mod terraform;
 mod terraform_plan;
+mod terraform_unknown;
 mod upgrade;
 mod versions;
 mod watch;

@@ -19,6 +19,9 @@ pub(crate) enum Adaptation {
     Object(Option<&'static Schema>),
     /// A value with a schema.
     Within(SchemaType),
+    /// A value with a schema in some releases. In the others it has any type, as in `spec.kubelet` of an EC2NodeClass since 1.15, and the provider
+    /// keeps it.
+    WithinSome(SchemaType),
     /// A value without a known schema. Its `metadata` is the one of every object.
     Unknown,
 }
@@ -29,6 +32,8 @@ pub(crate) enum AdaptedScalar {
     Text(String),
     Number(Value<'static>, String),
     Bool(bool),
+    /// A scalar of another type in some releases only, with its text in the configuration.
+    InSome(String),
 }
 
 impl Adaptation {
@@ -43,8 +48,9 @@ impl Adaptation {
     pub(crate) fn member(self, key: &str) -> Self {
         let field = |fields: &'static [FieldSchema]| {
             // A field that has several schemas was not open in the first releases.
-            let first = fields.iter().find(|field| field.name == key);
-            first.map_or(Self::Unknown, |field| Self::Within(field.schema.shape))
+            let mut schemas = fields.iter().filter(|field| field.name == key).map(|field| field.schema.shape);
+            let Some(first) = schemas.next() else { return Self::Unknown };
+            if schemas.any(is_open) { Self::WithinSome(first) } else { Self::Within(first) }
         };
         match self {
             Self::Object(Some(spec)) if key == "spec" => Self::Within(spec.shape),
@@ -53,6 +59,7 @@ impl Adaptation {
             }
             Self::Within(SchemaType::Object(fields)) => field(fields),
             Self::Within(SchemaType::Map(values)) => Self::Within(values.shape),
+            Self::WithinSome(shape) => Self::Within(shape).member(key).in_some(),
             Self::Object(_) | Self::Within(_) | Self::Unknown => Self::Unknown,
         }
     }
@@ -61,12 +68,26 @@ impl Adaptation {
     pub(crate) fn item(self) -> Self {
         match self {
             Self::Within(SchemaType::List(items)) => Self::Within(items.shape),
+            Self::WithinSome(shape) => Self::Within(shape).item().in_some(),
             Self::Object(_) | Self::Within(_) | Self::Unknown => Self::Unknown,
         }
     }
 
+    /// The same adaptation in some releases only.
+    fn in_some(self) -> Self {
+        if let Self::Within(shape) = self { Self::WithinSome(shape) } else { self }
+    }
+
     /// The scalar that the provider makes of a value. `None` if it keeps the value, or refuses it.
     pub(crate) fn scalar(self, value: &EvaluatedValue) -> Option<AdaptedScalar> {
+        if let Self::WithinSome(shape) = self {
+            let written = match &value.data {
+                Data::Bool(known) => known.to_string(),
+                Data::Number(number) => number.text(),
+                _ => value.as_str()?.to_owned(),
+            };
+            return Self::Within(shape).scalar(value).map(|_| AdaptedScalar::InSome(written));
+        }
         let Self::Within(shape) = self else { return None };
         match (shape, &value.data) {
             (SchemaType::Text, Data::Bool(known)) => Some(AdaptedScalar::Text(known.to_string())),
@@ -78,22 +99,9 @@ impl Adaptation {
     }
 }
 
-impl AdaptedScalar {
-    pub(crate) fn value(&self) -> Value<'_> {
-        match self {
-            Self::Text(text) => Value::String(text),
-            Self::Number(number, _) => *number,
-            Self::Bool(known) => Value::Bool(*known),
-        }
-    }
-
-    pub(crate) fn spelling(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::Number(_, text) => text,
-            Self::Bool(true) => "true",
-            Self::Bool(false) => "false",
-        }
-    }
+/// Whether members of any type are allowed.
+fn is_open(shape: SchemaType) -> bool {
+    matches!(shape, SchemaType::Map(Schema { shape: SchemaType::Any, .. }))
 }
 
 /// The number in a string that has no more than a decimal number in it.

@@ -86,6 +86,9 @@ impl AgreedWriter<'_> {
     /// Writes a value at the place that it has in the string with the number `main`.
     fn value<'d>(&mut self, nodes: &[Node<'d>], main: usize, parent: Option<NodeId>) -> Option<()> {
         let Some(whole) = self.whole(nodes, main) else {
+            if nodes.iter().all(|node| has_independent_members(*node)) {
+                return self.independent(nodes, main, parent);
+            }
             let all: Vec<Option<Node<'d>>> = nodes.iter().copied().map(Some).collect();
             return self.hide(*nodes.get(main)?, &all, main, parent);
         };
@@ -100,6 +103,24 @@ impl AgreedWriter<'_> {
             match children.iter().copied().collect::<Option<Vec<Node<'d>>>>() {
                 Some(children) => self.value(&children, whole, Some(id))?,
                 None => self.hide(child, &children, whole, Some(id))?,
+            }
+        }
+        self.assembly.complete(id);
+        Some(())
+    }
+
+    /// Writes an object whose members do not depend on each other: each member that all strings have, and a placeholder of each other one.
+    fn independent<'d>(&mut self, nodes: &[Node<'d>], main: usize, parent: Option<NodeId>) -> Option<()> {
+        let id = self.placers.get(main)?.add(*nodes.get(main)?, parent, &mut self.assembly)?;
+        let mut written = BTreeSet::new();
+        let of_main = nodes.get(main).map(|node| (main, *node)).into_iter();
+        for (string, node) in of_main.chain(nodes.iter().copied().enumerate()) {
+            for child in node.children().filter(|child| written.insert(child.key())) {
+                let children: Vec<Option<Node<'d>>> = nodes.iter().map(|one| one.get(child.key())).collect();
+                match children.iter().copied().collect::<Option<Vec<Node<'d>>>>() {
+                    Some(children) => self.value(&children, string, Some(id))?,
+                    None => self.hide(child, &children, string, Some(id))?,
+                }
             }
         }
         self.assembly.complete(id);
@@ -159,6 +180,16 @@ impl AgreedWriter<'_> {
         }
         (is_one_of_two && !has_duplicates).then_some(largest)
     }
+}
+
+/// Whether the members of an object do not exclude each other, as in the metadata of a document and in its annotations. A suppression in an
+/// annotation counts whatever the other annotations are.
+fn has_independent_members(node: Node<'_>) -> bool {
+    let is_metadata = |node: Node<'_>| {
+        node.key() == "metadata" && node.parent().is_some_and(|root| root.parent().is_none())
+    };
+    let is_annotations = || node.key() == "annotations" && node.parent().is_some_and(is_metadata);
+    node.is_mapping() && (is_metadata(node) || is_annotations())
 }
 
 fn keys(node: Node<'_>) -> impl Iterator<Item = &str> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use terraform::{AlternativeText, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
+use terraform::{AlternativeText, EvaluatedText, EvaluatedValue, TextNumber, TextPlace, decode_yaml};
 
 /// A document as far as a block describes it.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub(crate) enum DocumentDraft {
     Document(DraftPart),
     /// A string that a document is composed of, and the expression that uses the string.
     Used(EvaluatedText, TextPlace),
+    /// A text that an unknown document is made of. Its documents are not known either.
+    Source(TextNumber),
     /// A resource that makes no object: its whole block, its place, and the reason.
     Absent { whole: TextPlace, at: TextPlace, reason: String },
     /// A document that is not known before Terraform applies the configuration: its place, and the reason.
@@ -67,6 +69,7 @@ impl DocumentDraft {
     pub(crate) fn replaced(self) -> Option<Self> {
         match self {
             Self::Text(text, used) | Self::Used(text, used) => Some(Self::Used(text, used)),
+            Self::Source(text) => Some(Self::Source(text)),
             Self::Alternatives { .. } | Self::Document(_) | Self::Unknown(..) | Self::Absent { .. } => None,
         }
     }
@@ -134,6 +137,17 @@ impl DraftPart {
             }
         }
         Self::Object(members, place)
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(&self) -> Option<Vec<Self>> {
+        match self {
+            Self::List(items, _) => Some(items.clone()),
+            Self::Value(value) | Self::Adapted(value) => {
+                Some(value.items()?.iter().cloned().map(Self::Value).collect())
+            }
+            Self::Object(..) | Self::Word(..) | Self::Int(..) => None,
+        }
     }
 
     /// The members of an object.

@@ -97,6 +97,7 @@ fn evaluate_into(
     let is_mentioned = |text: &str| convert::is_mentioned(text, is_beside_others);
     let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
     let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
+    let input = if managed.is_some() { input.with_contents_in_names() } else { input };
     let roots = if files.iter().any(|file| may_make_objects(file, is_mentioned)) {
         root_folders(&input)
     } else {

@@ -9,10 +9,13 @@ use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration, is_json};
+use terraform::{
+    EvaluatedConfiguration, EvaluatedText, TextNumber, TextPlace, Texts, is_configuration, is_json,
+};
 
 use crate::agreed::{self, TextReading};
 use crate::draft::DocumentDraft;
+use crate::given::is_template;
 use crate::parts::is_verbatim;
 use crate::text::{self, PlacedDocument};
 use crate::value;
@@ -97,6 +100,7 @@ impl Merge {
                     self.mark(at, texts, |of_text| &mut of_text.used);
                 }
                 DocumentDraft::Used(text, used) => self.mark_text(text, *used, texts),
+                DocumentDraft::Source(number) => self.mark_template(*number, texts),
                 DocumentDraft::Absent { whole, at, reason } => {
                     self.add_absent(*whole, *at, reason, texts);
                 }
@@ -145,6 +149,14 @@ impl Merge {
                 }
             }
             before = Some(place);
+        }
+    }
+
+    /// Marks the whole of a text, if it is the template of a file.
+    fn mark_template(&mut self, number: TextNumber, texts: &Texts) {
+        if let Some(source) = texts.get(number).filter(|source| is_template(source.name())) {
+            let whole = TextPlace::new(number, Span::whole(source.text()));
+            self.mark(whole, texts, |of_text| &mut of_text.used);
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) fn documents(
     texts: &Texts,
     limits: &Limits,
 ) -> Vec<PlacedDocument> {
+    let unmarked = text.without_mark();
+    let text = &*unmarked;
     let budget = WorkBudget::of_file(text.as_str().len(), limits);
     let file = File::read_yaml("-", text.as_str(), READ_OPTIONS, &budget);
     let placer = Placer { text, texts, used };

@@ -3,9 +3,9 @@
 use manifest::source::Span;
 use manifest::tree::{Assembly, NodeId, NodePlace, Style, Tree, Value};
 use objects::embedded::READ_OPTIONS;
-use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
+use terraform::{Data, EvaluatedMembers, EvaluatedText, EvaluatedValue, TextPlace, Texts, fingerprint};
 
-use crate::adaptation::Adaptation;
+use crate::adaptation::{Adaptation, AdaptedScalar};
 use crate::draft::{DraftMember, DraftPart};
 use crate::parts::{is_verbatim, parts};
 use crate::text::unknown;
@@ -31,15 +31,33 @@ struct Writer<'t> {
 struct Above<'k> {
     parent: Option<NodeId>,
     key: Option<(&'k str, TextPlace)>,
+    part: ObjectPart,
+}
+
+/// Part of a document.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ObjectPart {
+    /// The whole document.
+    #[default]
+    Whole,
+    Metadata,
+    /// The annotations of the metadata.
+    Annotations,
+    Other,
 }
 
 impl<'k> Above<'k> {
-    fn member(parent: NodeId, key: &'k str, at: TextPlace) -> Self {
-        Self { parent: Some(parent), key: Some((key, at)) }
+    fn member(self, parent: NodeId, key: &'k str, at: TextPlace) -> Self {
+        let part = match (self.part, key) {
+            (ObjectPart::Whole, "metadata") => ObjectPart::Metadata,
+            (ObjectPart::Metadata, "annotations") => ObjectPart::Annotations,
+            _ => ObjectPart::Other,
+        };
+        Self { parent: Some(parent), key: Some((key, at)), part }
     }
 
     fn item(parent: NodeId) -> Self {
-        Self { parent: Some(parent), key: None }
+        Self { parent: Some(parent), key: None, part: ObjectPart::Other }
     }
 }
 
@@ -58,7 +76,7 @@ impl Writer<'_> {
             DraftPart::Object(members, place) => {
                 let id = self.add(above, Value::Mapping, *place, Style::Flow, None)?;
                 for DraftMember { key, at, value } in members {
-                    self.part(Above::member(id, key, *at), value)?;
+                    self.part(above.member(id, key, *at), value)?;
                 }
                 self.assembly.complete(id);
                 Some(())
@@ -77,8 +95,16 @@ impl Writer<'_> {
         adaptation: Option<Adaptation>,
     ) -> Option<()> {
         let place = value.place;
-        if let Some(scalar) = adaptation.and_then(|adaptation| adaptation.scalar(value)) {
-            return self.scalar(above, scalar.value(), scalar.spelling(), place);
+        match adaptation.and_then(|adaptation| adaptation.scalar(value)) {
+            Some(AdaptedScalar::Text(text)) => return self.scalar(above, Value::String(&text), &text, place),
+            Some(AdaptedScalar::Number(number, text)) => return self.scalar(above, number, &text, place),
+            Some(AdaptedScalar::Bool(known)) => {
+                return self.scalar(above, Value::Bool(known), if known { "true" } else { "false" }, place);
+            }
+            Some(AdaptedScalar::InSome(written)) => {
+                return self.hidden(above, || fingerprint(&[&written]), place);
+            }
+            None => {}
         }
         match &value.data {
             Data::Null(_) => self.scalar(above, Value::Null, "null", place),
@@ -109,7 +135,7 @@ impl Writer<'_> {
                 for (key, member) in members.as_map() {
                     if !(adaptation.is_some() && member.value.is_null()) {
                         let adaptation = adaptation.map(|adaptation| adaptation.member(key));
-                        self.value(Above::member(id, key, member.key), &member.value, adaptation)?;
+                        self.value(above.member(id, key, member.key), &member.value, adaptation)?;
                     }
                 }
                 self.assembly.complete(id);
@@ -126,11 +152,12 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, above: Above<'_>, text: &EvaluatedText, place: TextPlace) -> Option<()> {
+        if let Some(known) = text.known_members().filter(|_| above.part == ObjectPart::Annotations) {
+            return self.annotations(above, known, text, place);
+        }
         // A script or a configuration in the string may be another one with the lines of a directive.
         if !text.directives().is_empty() {
-            let unknown = unknown(self.is_compared, || text.fingerprint());
-            self.add(above, Value::String(&unknown), place, Style::Plain, Some(&unknown))?;
-            return Some(());
+            return self.hidden(above, || text.fingerprint(), place);
         }
         let written = self.texts.slice(place);
         let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -148,6 +175,36 @@ impl Writer<'_> {
         if !is_written {
             self.assembly.set_parts(id, parts(text, whole, place, self.texts));
         }
+        Some(())
+    }
+
+    /// A placeholder of a value that is not known.
+    fn hidden(
+        &mut self,
+        above: Above<'_>,
+        fingerprint: impl FnOnce() -> String,
+        place: TextPlace,
+    ) -> Option<()> {
+        let unknown = unknown(self.is_compared, fingerprint);
+        self.add(above, Value::String(&unknown), place, Style::Plain, Some(&unknown))?;
+        Some(())
+    }
+
+    /// Annotations of which only some are known. A suppression among them counts whatever the others are.
+    fn annotations(
+        &mut self,
+        above: Above<'_>,
+        known: &EvaluatedMembers,
+        others: &EvaluatedText,
+        place: TextPlace,
+    ) -> Option<()> {
+        let id = self.add(above, Value::Mapping, place, Style::Flow, None)?;
+        for (key, member) in known.as_map() {
+            self.value(above.member(id, key, member.key), &member.value, None)?;
+        }
+        let rest = others.as_str();
+        self.add(above.member(id, rest, place), Value::String(rest), place, Style::Plain, Some(rest))?;
+        self.assembly.complete(id);
         Some(())
     }
 

@@ -1,9 +1,15 @@
 //! Objects that a chart installs as its values have them.
 
-use terraform::{EvaluatedValue, decode_yaml};
+use std::sync::Arc;
+
+use terraform::EvaluatedValue;
 
 use super::release::ReleaseValues;
-use crate::draft::{DocumentDraft, DraftPart};
+use super::{ResourceInstance, directives, parameters, text_of};
+use crate::draft::{DocumentDraft, DraftMember, DraftPart};
+
+/// Name of the chart whose values are objects, and of the values of such a chart in another chart.
+const RAW: &str = "raw";
 
 /// The values of the chart `raw` with objects: maps, and texts.
 ///
@@ -16,27 +22,124 @@ const OF_RAW: [&str; 2] = ["resources", "templates"];
 /// and texts. Charts of bitnami have `extraDeploy`.
 const OF_OTHERS: [&str; 4] = ["extraDeploy", "extraManifests", "extraObjects", "extraResources"];
 
+/// Levels of charts within charts whose values are read.
+const MAX_CHARTS: usize = 3;
+
 /// The objects in the values of a release of a chart.
-pub(super) fn objects(chart: &str, values: ReleaseValues) -> Vec<DocumentDraft> {
-    let ReleaseValues { values, used, .. } = values;
-    let keys: &[&str] = if chart == "raw" { &OF_RAW } else { &OF_OTHERS };
-    let members = values.and_then(|(_, values)| values.members()).unwrap_or_default();
-    let lists = members.into_iter().filter(|member| keys.contains(&member.key.as_ref()));
-    let items = lists.filter_map(|member| match member.value {
-        DraftPart::Value(list) => list.items().map(<[EvaluatedValue]>::to_vec),
-        _ => None,
-    });
-    let objects: Vec<DocumentDraft> = items.flatten().filter_map(object).collect();
+pub(super) fn objects(
+    resource: &ResourceInstance<'_>,
+    chart: &str,
+    values: ReleaseValues,
+) -> Vec<DocumentDraft> {
+    let ReleaseValues { values, used, unevaluated, parameters } = values;
+    let reader = CarriedReader { resource, chart };
+    let mut objects: Vec<DocumentDraft> =
+        unevaluated.into_iter().flat_map(|part| reader.unknown(part)).collect();
+    let mut values = values.map_or_else(|| DraftPart::object([], resource.block.place), |(_, values)| values);
+    for parameter in parameters {
+        if parameters::name(&parameter).is_some_and(|name| reader.is_carried(name)) {
+            match parameters::applied(&values, &parameter) {
+                Some(changed) => values = changed,
+                None => objects.push(reader.refused(&parameter)),
+            }
+        }
+    }
+    reader.read(&values, "", chart == RAW, &mut objects);
     if objects.is_empty() { objects } else { objects.into_iter().chain(used).collect() }
 }
 
-/// The object that an item is, or that is in its text.
-fn object(item: EvaluatedValue) -> Option<DocumentDraft> {
-    let text = item.as_text().or(item.as_unknown().map(|unknown| &unknown.text));
-    let value = match text {
-        Some(text) => text.encoded().cloned().or_else(|| decode_yaml(text, item.place))?,
-        None => item,
+/// Reader of the objects of a release.
+struct CarriedReader<'r, 'v> {
+    resource: &'r ResourceInstance<'v>,
+    chart: &'r str,
+}
+
+impl CarriedReader<'_, '_> {
+    /// Reads the objects of a chart and of the charts within it. `path` is the path of the values, with a dot at its end.
+    fn read(&self, values: &DraftPart, path: &str, is_raw: bool, objects: &mut Vec<DocumentDraft>) {
+        let keys: &[&str] = if is_raw { &OF_RAW } else { &OF_OTHERS };
+        for DraftMember { key, value, .. } in values.members().unwrap_or_default() {
+            let name = format!("{path}{key}");
+            if keys.contains(&key.as_ref()) {
+                self.list(&value, &name, objects);
+            } else if self.chart != RAW && path.matches('.').count() < MAX_CHARTS {
+                self.read(&value, &format!("{name}."), key.as_ref() == RAW, objects);
+            }
+        }
+    }
+
+    /// Reads the objects of a list, a map or a text.
+    fn list(&self, list: &DraftPart, name: &str, objects: &mut Vec<DocumentDraft>) {
+        let items =
+            list.items().map(|items| (0..).map(|index| format!("{name}[{index}]")).zip(items).collect());
+        let members = || {
+            let members = list.members().filter(|_| !is_object(list))?.into_iter();
+            Some(members.map(|member| (format!("{name}.{}", member.key), member.value)).collect())
+        };
+        let all: Option<Vec<(String, DraftPart)>> = items.or_else(members);
+        for (name, item) in all.unwrap_or_else(|| vec![(name.to_owned(), list.clone())]) {
+            objects.extend(self.object(item, &name));
+        }
+    }
+
+    /// The object that an item is, or the ones in its text.
+    fn object(&self, item: DraftPart, name: &str) -> Vec<DocumentDraft> {
+        if is_object(&item) {
+            return vec![DocumentDraft::Document(item)];
+        }
+        let DraftPart::Value(value) = item else { return Vec::new() };
+        let Some(text) = text_of(&value) else { return Vec::new() };
+        if text.is_placeholder() {
+            vec![self.resource.unknown(name, &value)]
+        } else if !text.directives().is_empty() || text.as_str().contains("kind") {
+            self.resource.documents_in(name, &value)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Values that are not known, and may hold objects.
+    fn unknown(&self, part: DraftPart) -> Vec<DocumentDraft> {
+        let DraftPart::Value(value) = part else { return Vec::new() };
+        let text = text_of(&value);
+        let names_objects = |text: &str| OF_OTHERS.iter().any(|key| text.contains(key));
+        if self.chart != RAW && !text.is_some_and(|text| names_objects(text.as_str())) {
+            return Vec::new();
+        }
+        match text.and_then(|text| Some((text, text.directives().first()?.place))) {
+            Some((text, at)) => {
+                let address = &self.resource.block.address;
+                let reason = directives::reason(self.resource, "values", text);
+                let unknown = DocumentDraft::Unknown(at, format!("`{address}`, not checked: {reason}"));
+                vec![unknown, DocumentDraft::Used(text.clone(), value.place)]
+            }
+            None => vec![self.resource.unknown("values", &value)],
+        }
+    }
+
+    /// Whether a parameter sets a part of an object.
+    fn is_carried(&self, name: &str) -> bool {
+        let keys: &[&str] = if self.chart == RAW { &OF_RAW } else { &OF_OTHERS };
+        let mut parts = name.split(['.', '[']);
+        parts.any(|part| keys.contains(&part))
+    }
+
+    /// A parameter that sets a part of an object that the values do not have.
+    fn refused(&self, parameter: &DraftPart) -> DocumentDraft {
+        let (address, name) = (&self.resource.block.address, parameters::name(parameter));
+        let name: Arc<str> = name.unwrap_or_default().into();
+        DocumentDraft::Unknown(
+            parameter.place(),
+            format!("`{address}`, not checked in `{name}`: `set` changes an object that is not known"),
+        )
+    }
+}
+
+/// Whether a value is an object of Kubernetes.
+fn is_object(part: &DraftPart) -> bool {
+    let has = |key: &str| match part {
+        DraftPart::Value(value) => value.get(key).is_some_and(|value: &EvaluatedValue| !value.is_null()),
+        part => part.members().is_some_and(|all| all.iter().any(|member| member.key.as_ref() == key)),
     };
-    let is_object = value.get("apiVersion").is_some() && value.get("kind").is_some();
-    is_object.then_some(DocumentDraft::Document(DraftPart::Value(value)))
+    has("apiVersion") && has("kind")
 }

@@ -36,7 +36,7 @@ pub(super) fn documents(
 }
 
 /// The reason why a document is not known: its directives, each with its place, and their conditions and collections.
-fn reason(resource: &ResourceInstance<'_>, name: &str, part: &EvaluatedText) -> String {
+pub(super) fn reason(resource: &ResourceInstance<'_>, name: &str, part: &EvaluatedText) -> String {
     let (mut positions, mut causes) = (Vec::new(), Vec::new());
     for directive in part.directives() {
         let position = resource.position(directive.place);

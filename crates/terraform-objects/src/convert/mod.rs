@@ -14,6 +14,7 @@ mod kubernetes;
 mod manifests;
 mod module;
 mod network;
+mod parameters;
 mod release;
 mod stack;
 
@@ -226,11 +227,11 @@ impl<'v> ResourceInstance<'v> {
     }
 
     /// The documents in a string.
-    fn documents_in(&self, name: &str, value: &'v EvaluatedValue) -> Vec<DocumentDraft> {
+    fn documents_in(&self, name: &str, value: &EvaluatedValue) -> Vec<DocumentDraft> {
         let text = match (value.as_text(), value.as_unknown()) {
             (Some(text), _) => text,
-            (None, Some(unknown)) if !is_placeholder(unknown.text.as_str()) => &unknown.text,
-            _ => return vec![self.unknown(name, value)],
+            (None, Some(unknown)) if !unknown.text.is_placeholder() => &unknown.text,
+            _ => return self.unknown_documents(name, value),
         };
         if !text.directives().is_empty() {
             return directives::documents(self, name, text, value.place);
@@ -239,9 +240,16 @@ impl<'v> ResourceInstance<'v> {
             Some(encoded) if encoded.members().is_some() => {
                 vec![DocumentDraft::Document(DraftPart::Value(encoded.clone()))]
             }
-            Some(_) => vec![self.unknown(name, value)],
+            Some(_) => self.unknown_documents(name, value),
             None => vec![DocumentDraft::Text(text.clone(), value.place)],
         }
+    }
+
+    /// The drafts of a value that is not known, with the texts that it is made of.
+    fn unknown_documents(&self, name: &str, value: &EvaluatedValue) -> Vec<DocumentDraft> {
+        let sources = value.as_unknown().map(Unknown::sources).unwrap_or_default();
+        let sources = sources.iter().map(|text| DocumentDraft::Source(*text));
+        [self.unknown(name, value)].into_iter().chain(sources).collect()
     }
 
     /// The document that a value is.
@@ -271,10 +279,4 @@ fn read_object(value: &EvaluatedValue) -> Option<EvaluatedValue> {
 fn used_text(value: &EvaluatedValue) -> Option<DocumentDraft> {
     let text = text_of(value).filter(|text| text.encoded().is_none())?;
     Some(DocumentDraft::Used(text.clone(), value.place))
-}
-
-/// Whether a text is one placeholder and nothing else, such as `${data.http.manifest.body}`.
-fn is_placeholder(text: &str) -> bool {
-    let inner = text.trim().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    inner.is_some_and(|inner| !inner.contains('\n') && !inner.contains("${"))
 }

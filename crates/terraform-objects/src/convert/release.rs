@@ -19,13 +19,13 @@ pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft
     let attributes = body.attributes.iter().map(|one| (one.name.as_str(), one.key, &one.value)).collect();
     let label = resource.block.labels.get(1).map_or("", String::as_str);
     release(&ReleaseArguments {
+        resource,
         label,
         at: resource.block.place,
         attributes,
         blocks: &body.blocks,
         default_chart: None,
         others: None,
-        is_compared: resource.is_compared,
     })
 }
 
@@ -45,13 +45,13 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
             .filter_map(|one| Some((named(is_argument(&one.name)?), one.key, &one.value)))
             .collect();
         return release(&ReleaseArguments {
+            resource: module,
             label,
             at,
             attributes,
             blocks: &[],
             default_chart: None,
             others: None,
-            is_compared: module.is_compared,
         });
     }
     let is_on = module.attribute("enable_karpenter").and_then(EvaluatedValue::as_bool) == Some(true);
@@ -65,13 +65,13 @@ pub(super) fn of_module(module: &ResourceInstance<'_>, source: &str) -> Vec<Docu
         .collect();
     let others = Some(DraftPart::word(format!("${{module.{label}}}"), at));
     release(&ReleaseArguments {
+        resource: module,
         label,
         at,
         attributes,
         blocks: &[],
         default_chart: Some("karpenter"),
         others,
-        is_compared: module.is_compared,
     })
 }
 
@@ -99,6 +99,8 @@ const MODULE_ARGUMENTS: [&str; 7] =
 
 /// The facts of a block about a release.
 struct ReleaseArguments<'v> {
+    /// The block.
+    resource: &'v ResourceInstance<'v>,
     label: &'v str,
     at: TextPlace,
     /// The attributes with the names of a `helm_release`, and the places of their names.
@@ -107,8 +109,6 @@ struct ReleaseArguments<'v> {
     default_chart: Option<&'static str>,
     /// Values that come from elsewhere.
     others: Option<DraftPart>,
-    /// Whether two states are compared.
-    is_compared: bool,
 }
 
 impl<'v> ReleaseArguments<'v> {
@@ -129,8 +129,10 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     match chart.rsplit('/').next() {
         Some("karpenter") => {}
         // Without a version, only its removal matters.
-        Some("karpenter-crd") if arguments.is_compared || known("version").is_some() => {}
-        Some(name) => return carried::objects(name, ReleaseValues::of(arguments)),
+        Some("karpenter-crd") if arguments.resource.is_compared || known("version").is_some() => {}
+        Some(name) => {
+            return carried::objects(arguments.resource, name, ReleaseValues::with_parameters(arguments));
+        }
         None => return Vec::new(),
     }
     let at = arguments.at;
@@ -141,12 +143,9 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     if let Some(chart) = arguments.default_chart.filter(|_| arguments.get("chart").is_none()) {
         members.push(DraftMember::new("chart", at, DraftPart::word(chart, at)));
     }
-    let mut values = ReleaseValues::of(arguments);
-    members.extend(values.values.map(|(key, values)| DraftMember::new("values", key, values)));
-    for name in ["set_list", "set", "set_sensitive"] {
-        values.parameters.extend(parameters(name, arguments));
-    }
-    let ReleaseValues { parameters, mut unevaluated, used, .. } = values;
+    let ReleaseValues { values, parameters, mut unevaluated, used } =
+        ReleaseValues::with_parameters(arguments);
+    members.extend(values.map(|(key, values)| DraftMember::new("values", key, values)));
     unevaluated.extend(arguments.others.clone());
     for (name, list) in [("set", parameters), ("unevaluated", unevaluated)] {
         if !list.is_empty() {
@@ -167,16 +166,19 @@ pub(super) struct ReleaseValues {
     /// The values of all items of `values` together, with the place of the key.
     pub(super) values: Option<(TextPlace, DraftPart)>,
     /// The values that are not known.
-    unevaluated: Vec<DraftPart>,
-    parameters: Vec<DraftPart>,
+    pub(super) unevaluated: Vec<DraftPart>,
+    pub(super) parameters: Vec<DraftPart>,
     /// The texts of the values.
     pub(super) used: Vec<DocumentDraft>,
 }
 
 impl ReleaseValues {
-    fn of(arguments: &ReleaseArguments<'_>) -> Self {
+    fn with_parameters(arguments: &ReleaseArguments<'_>) -> Self {
         let mut values = Self::default();
         values.read(arguments);
+        for name in ["set_list", "set", "set_sensitive"] {
+            values.parameters.extend(parameters(name, arguments));
+        }
         values
     }
 

@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 
 mod aws;
+mod carried;
 mod configurations;
 mod directives;
 mod infrastructure;

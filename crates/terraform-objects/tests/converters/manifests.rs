@@ -205,7 +205,7 @@ resource "kubernetes_manifest" "app" {
     .spec.blockDeviceMappings.0.ebs.volumeSize = "100Gi" @10:72
     .spec.detailedMonitoring = true @7:29
     .spec.kubelet.clusterDNS.0 = "10.0.0.10" @8:62
-    .spec.kubelet.maxPods = 110 @8:41
+    .spec.kubelet.maxPods = "${unknown}" @8:41 from "\"110\""
     .spec.tags.account = "1.111222233e+11" @9:54 from "111122223333"
     .spec.tags.cost = "1234" @9:38
     .spec.tags.name = "${var.name}" @9:100 from "var.name"
