@@ -20,7 +20,8 @@ pub(super) struct Part {
 pub(super) struct Argument {
     /// The name; empty for a whole value.
     pub(super) name: String,
-    line: usize,
+    /// The number of the first line.
+    pub(super) line: usize,
     /// The text without comments, and without white space that means nothing.
     pub(super) text: String,
 }
@@ -46,6 +47,29 @@ impl Argument {
 pub(super) fn variables(text: &str) -> Vec<Part> {
     let lines: Vec<(usize, &str)> = text.lines().enumerate().collect();
     values("var", &lines)
+}
+
+/// The arguments and blocks on the outermost level of a text.
+pub(super) fn arguments_in(text: &str) -> Vec<Argument> {
+    arguments(&text.lines().enumerate().collect::<Vec<_>>())
+}
+
+/// The arguments in a block, or in an argument that is an object, on the outermost level of a text. `None` for a value that is computed.
+pub(super) fn arguments_of(text: &str, name: &str) -> Option<Vec<Argument>> {
+    let lines: Vec<(usize, &str)> = text.lines().enumerate().collect();
+    let is_start = |(_, line): &(usize, &str)| {
+        let rest = line.strip_prefix(name).map(|rest| rest.trim_start().trim_start_matches('=').trim_start());
+        rest.is_some_and(|rest| rest.starts_with('{'))
+    };
+    let start = lines.iter().position(is_start)?;
+    let (number, line) = lines.get(start)?;
+    if depth(code(line)) > 0 {
+        let inner = lines.get(start + 1..)?.iter().take_while(|(_, line)| !line.starts_with('}'));
+        return Some(arguments(&inner.copied().collect::<Vec<_>>()));
+    }
+    let (_, inner) = code(line).rsplit_once('}')?.0.split_once('{')?;
+    // Commas separate several values on the line.
+    (!inner.contains(',')).then(|| arguments(&[(*number, inner)]))
 }
 
 /// The data sources, resources, calls of modules and locals of a configuration.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::KUSTOMIZATION_FILES;
-use cluster::folders::folders_of;
+use cluster::folders::{folders_of, name};
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File, FileKind, is_terraform};
@@ -12,8 +12,10 @@ use objects::object::Object;
 use values::placeholder::Placeholder;
 
 use super::change::{PlanChange, set_effect, unchanged};
-use super::chart_homes::ChartHomes;
+use super::chart_releases::ChartReleases;
+use super::charts::{Charts, GivingChart, joined};
 use super::generated;
+use super::named_templates::NamedTemplates;
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
 use super::terraform::TerraformFeeds;
 use super::{PlanPair, PlanSide};
@@ -41,8 +43,10 @@ pub(super) struct Feeds<'p> {
     files: Vec<ChangedFile<'p>>,
     /// The generated `ConfigMaps` and Secrets with other entries, each with a file that has them.
     generated: BTreeMap<&'p str, &'p str>,
-    homes: ChartHomes<'p>,
     pub(super) terraform: TerraformFeeds<'p>,
+    charts: Charts<'p>,
+    named: NamedTemplates<'p>,
+    releases: ChartReleases<'p>,
     /// The start of the names of the new files.
     new_folder: &'p str,
 }
@@ -114,8 +118,10 @@ impl<'p> Feeds<'p> {
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
         let mut feeds = Self {
-            homes: ChartHomes::of(pair),
             terraform: TerraformFeeds::of(pair),
+            charts: Charts::of([&olds, &news]),
+            named: NamedTemplates::of([&olds, &news]),
+            releases: ChartReleases::of([&olds, &news]),
             new_folder: pair.new.folder,
             ..Self::default()
         };
@@ -162,26 +168,63 @@ impl<'p> Feeds<'p> {
 
     /// The changed file that feeds a template of a chart.
     pub(super) fn of_template(&self, chart: &str, template: &str) -> Option<&'p str> {
-        let folder = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let includes = template.contains("include ") || template.contains("template ");
+        let expanded = self.named.expand(chart, template, &self.charts);
+        if expanded.changed.is_some() {
+            return expanded.changed;
+        }
+        let folder = chart.trim_end_matches('/');
+        let giving = self.charts.giving_to(folder);
+        let mut names: BTreeSet<&str> =
+            giving.iter().filter_map(|one| one.keys.as_ref()).flatten().copied().collect();
+        names.extend([name(folder), "global"]);
         let feeds = |file: &&ChangedFile<'p>| {
-            let is_in_chart = file.name.starts_with(chart);
-            let base = file.name.rsplit('/').next().unwrap_or_default();
-            let reads_values = file.role == ChartRole::Values && reads(template, &file.keys);
-            if !is_in_chart {
-                if file.role == ChartRole::Values && self.homes.is_of_other(file.name, chart) {
-                    return false;
-                }
-                let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
-                return reads_values || (file.role == ChartRole::Values && is_for_parent);
+            let reads_values = || file.role == ChartRole::Values && expanded.reads_values(&file.keys);
+            if !file.name.starts_with(chart) {
+                let is_for_parent = || file.keys.iter().any(|key| names.contains(key));
+                return file.role == ChartRole::Values
+                    && (expanded.names_values(&file.keys) || is_for_parent())
+                    && !self.is_of_other_chart(file, &giving);
             }
-            if base.starts_with("Chart.") || base.starts_with("README") {
-                return template.contains(".Chart");
+            let base = name(file.name);
+            if base.starts_with("Chart.") {
+                return expanded.reads_definition(&file.keys);
             }
-            includes || reads_values || (file.role != ChartRole::Partial && template.contains(".Files"))
+            let is_read = || match file.role {
+                ChartRole::Partial => expanded.is_open(),
+                _ => expanded.reads_object(".Files"),
+            };
+            !base.starts_with("README") && (reads_values() || is_read())
         };
         let found = self.files.iter().find(feeds).map(|file| file.name);
-        found.or_else(|| self.terraform.of_chart(folder))
+        let found = found.or_else(|| self.releases.feed(&giving, Some(&expanded)));
+        found.or_else(|| self.terraform.of_chart(name(folder)))
+    }
+
+    /// Whether a file has the default values of a chart that gives none to another one, and that no release takes elsewhere.
+    fn is_of_other_chart(&self, file: &ChangedFile<'p>, giving: &[GivingChart<'_>]) -> bool {
+        let is_giving = |folder: &str| giving.iter().any(|chart| chart.folder == folder);
+        self.charts.of_defaults(file.name).is_some_and(|folder| !is_giving(folder))
+            && !self.releases.files().any(|text| Self::is_named(file, "", text))
+    }
+
+    /// The changed file that gives values to a dependency outside of the input of a chart in a folder. `keys` are the keys of the values for
+    /// the dependency.
+    pub(super) fn of_dependency(&self, folder: &'p str, keys: &BTreeSet<&'p str>) -> Option<&'p str> {
+        let mut giving = self.charts.giving_to(folder);
+        // The values of the chart itself reach the dependency only below its keys.
+        giving.iter_mut().filter(|one| one.keys.is_none()).for_each(|one| one.keys = Some(keys.clone()));
+        let is_meant = |file: &ChangedFile<'p>| {
+            file.role == ChartRole::Values
+                && giving.iter().any(|chart| {
+                    let reaches = |key: &&str| chart.keys.as_ref().is_some_and(|keys| keys.contains(key));
+                    let is_in = || folders_of(file.name).any(|around| around == chart.folder);
+                    let mut named = self.releases.files_for(&chart.folder);
+                    file.keys.iter().any(reaches)
+                        && (is_in() || named.any(|text| Self::is_named(file, &chart.folder, text)))
+                })
+        };
+        let found = self.files.iter().find(|file| is_meant(file)).map(|file| file.name);
+        found.or_else(|| self.releases.feed(&giving, None))
     }
 
     /// The changed file that feeds a template through its comments, which Helm renders too: `# {{- if .Values.enabled }}`.
@@ -192,34 +235,41 @@ impl<'p> Feeds<'p> {
     }
 
     /// The changed file that a text names, from a folder or from the root of the repository, also with the name of a source of Argo CD before
-    /// it, as in `$values/prod/nodes.yaml`.
+    /// it.
     pub(super) fn of_file(&self, folder: &str, text: &str) -> Option<&'p str> {
-        let text =
-            text.strip_prefix('$').map_or(text, |rest| rest.split_once('/').map_or(rest, |(_, rest)| rest));
-        let text = text.trim_start_matches("${path.module}/").trim_start_matches("./");
-        let own = if folder.is_empty() { text.to_owned() } else { format!("{folder}/{text}") };
-        let end = format!("/{}", text.trim_start_matches("../"));
-        let is_named = |file: &&ChangedFile<'p>| {
-            file.name == own
-                || file.name == text
-                || (text.contains('/') && file.name.ends_with(&end))
-                || (text.contains("{{") && is_like(&end, file.name))
+        self.files.iter().find(|file| Self::is_named(file, folder, text)).map(|file| file.name)
+    }
+
+    /// The changed file that a text names, or one in the folder that it names or of whose files it is a pattern.
+    pub(super) fn of_path(&self, folder: &str, text: &str) -> Option<&'p str> {
+        let in_folder = || {
+            let path = text.split('*').next().unwrap_or_default();
+            let path =
+                path.rsplit_once('/').filter(|_| path.len() < text.len()).map_or(path, |(path, _)| path);
+            let inner = joined(folder, without_root(path));
+            let is_path = text.contains('/') && inner != folder && !inner.is_empty();
+            let is_below = |file: &&ChangedFile<'p>| folders_of(file.name).any(|around| around == inner);
+            self.files.iter().filter(|_| is_path).find(is_below).map(|file| file.name)
         };
-        self.files.iter().filter(|_| !text.is_empty()).find(is_named).map(|file| file.name)
+        self.of_file(folder, text).or_else(in_folder)
+    }
+
+    fn is_named(file: &ChangedFile<'p>, folder: &str, text: &str) -> bool {
+        let text = without_root(text).trim_start_matches("./");
+        if text.is_empty() {
+            return false;
+        }
+        let end = format!("/{}", text.trim_start_matches("../"));
+        file.name == joined(folder, text)
+            || file.name == text
+            || (text.contains('/') && file.name.ends_with(&end))
+            || (text.contains("{{") && is_like(&end, file.name))
     }
 
     /// The changed file with one of some `ConfigMaps` or Secrets.
     pub(super) fn of_maps(&self, names: &BTreeSet<&str>) -> Option<&'p str> {
         let written = self.files.iter().find(|file| !file.maps.is_disjoint(names)).map(|file| file.name);
         written.or_else(|| names.iter().find_map(|name| self.generated.get(name).copied()))
-    }
-
-    /// The changed file of values in the folder of a chart.
-    pub(super) fn of_chart_values(&self, folder: &str) -> Option<&'p str> {
-        let is_in = |file: &&ChangedFile<'p>| {
-            file.role == ChartRole::Values && folders_of(file.name).any(|around| around == folder)
-        };
-        self.files.iter().find(is_in).map(|file| file.name)
     }
 
     /// The variable in a text that has another value, and the file that has it.
@@ -379,16 +429,10 @@ fn is_like(path: &str, file: &str) -> bool {
     path.split('/').any(|part| !part.is_empty() && !part.contains("{{")) && parts.all(is_same)
 }
 
-/// Whether a template reads one of the keys of its values, or all of them.
-fn reads(template: &str, keys: &BTreeSet<&str>) -> bool {
-    const VALUES: &str = ".Values";
-    template.match_indices(VALUES).any(|(at, _)| {
-        let rest = template.get(at + VALUES.len()..).unwrap_or_default();
-        rest.strip_prefix('.').is_none_or(|rest| {
-            let end = rest.find(|char: char| !(char.is_alphanumeric() || char == '_' || char == '-'));
-            keys.contains(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default())
-        })
-    })
+/// A path without what stands for a folder at its start: the name of a source of Argo CD, as in `$values/a.yaml`, or an expression, as in
+/// `${path.module}/a.yaml`.
+pub(super) fn without_root(path: &str) -> &str {
+    path.strip_prefix('$').map_or(path, |rest| rest.split_once('/').map_or(rest, |(_, rest)| rest))
 }
 
 /// The keys at the top of some documents whose values differ.

@@ -10,14 +10,15 @@
 //! | `elsewhere` | sources outside of the input from which a removed object may come |
 //! | `change` | the changed objects with the effect of each field |
 //! | `feeds` | changed files that feed values into objects that do not change |
-//! | `chart_homes` | files of values in the folders of charts |
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
+//! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `terragrunt`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
-//! | `outside_charts` | charts outside of the input with other values |
+//! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
 //! | `flux_sources` | repositories of Flux with another revision |
 //! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
@@ -46,7 +47,8 @@ mod appliers;
 mod assumption;
 mod blocks;
 mod change;
-mod chart_homes;
+mod chart_releases;
+mod charts;
 mod controller;
 mod definitions;
 mod dropped;
@@ -59,11 +61,14 @@ mod flux_sources;
 mod folders;
 mod generated;
 mod handed_over;
+mod helmfile_templates;
 mod homes;
 mod kubernetes;
 mod later;
+mod named_templates;
 mod namespaces;
 mod networks;
+mod node_modules;
 mod older;
 mod outside;
 mod outside_charts;
@@ -81,6 +86,7 @@ mod snapshot;
 mod spelling;
 mod stamped;
 mod terraform;
+mod terragrunt;
 mod unnamed;
 mod unread;
 mod values_from;
@@ -259,7 +265,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     );
     let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
     let unread = unread::changes(pair, &feeds);
-    let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_file(folder, text));
+    let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_path(folder, text));
     let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
     retained::weaken(&mut changes, (&applied.0, &applied.1), &gained);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
@@ -294,6 +300,8 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     plan.answer.changes.extend(unread);
     plan.answer.changes.extend(outside::changes(pair));
     plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
+    plan.answer.changes.extend(helmfile_templates::changes(pair, &feeds));
+    plan.answer.changes.extend(terragrunt::changes(pair, &feeds));
     plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(flux_sources::changes(pair, (&applied.0, &applied.1)));
     plan.answer.changes.extend(values_from::changes(pair, (&applied.0, &applied.1), &feeds));

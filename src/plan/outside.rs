@@ -168,6 +168,6 @@ fn may_be_planned(text: &str) -> bool {
     names_planned(text) || !text.contains("kind:")
 }
 
-fn names_planned(text: &str) -> bool {
+pub(super) fn names_planned(text: &str) -> bool {
     PLANNED.into_iter().any(|kind| text.contains(kind.name))
 }

@@ -8,15 +8,23 @@ use answers::plan::PlannedChange;
 use cluster::appliers::{Appliers, sources};
 use cluster::folders::{name, parent};
 use drift::{Effect, ObjectChangeKind};
-use manifest::tree::{Node, items_of};
+use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
 
 use super::appliers::{is_own_chart, named_sources};
+use super::chart_releases::{OF_HELMFILE, releases_in};
+use super::charts::keys_of_dependency;
 use super::elsewhere::{charts_in, is_about};
 use super::feeds::Feeds;
-use super::outside::is_kustomization;
+use super::outside::{is_kustomization, names_planned};
 use super::scope::without_start;
 use super::{PlanPair, PlanSide};
+
+/// The file with the definition of a chart.
+const DEFINITION: &str = "Chart.yaml";
+
+/// Fields of a release of a helmfile with values.
+const VALUES_OF_HELMFILE: [&str; 3] = ["values", "set", "setString"];
 
 /// A document that installs a chart outside of the input.
 struct OutsideChart<'p> {
@@ -25,14 +33,16 @@ struct OutsideChart<'p> {
     at: Node<'p>,
     /// The object or file that installs the chart, in words.
     what: String,
+    /// Whether the part is a release of a helmfile.
+    is_release: bool,
     /// The texts that may name files with values.
     texts: Vec<&'p str>,
-    /// The folder of the chart that has it as a dependency: its values are for the dependency too.
-    folder: Option<&'p str>,
+    /// The folder of the chart that has it as a dependency, and the keys of the values for it.
+    dependency: Option<(&'p str, BTreeSet<&'p str>)>,
 }
 
 /// One change for each such chart with another version or other values.
-pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChange> {
+pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedChange> {
     let (olds, news) = (of_side(pair.old), of_side(pair.new));
     let mut found = Vec::new();
     for new in &news {
@@ -43,13 +53,16 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
         // An object that only one side has is compared by itself.
         let Some(old) = olds.iter().find(is_same) else { continue };
         let is_applier = new.at.get("spec").is_some();
-        let what = if !is_applier && old.at.to_json() != new.at.to_json() {
+        let what = if !is_applier && !is_same_chart(old.at, new.at, new.is_release) {
             Some(format!("{file} installs {} in another way", new.what))
         } else {
             let folder = parent(file).unwrap_or_default();
             let named = new.texts.iter().find_map(|text| feeds.of_file(folder, text));
             let feed = named.or_else(|| feeds.of_maps(&maps_in(new.at)));
-            let feed = feed.or_else(|| feeds.of_chart_values(new.folder?));
+            let feed = feed.or_else(|| {
+                let (folder, keys) = new.dependency.as_ref()?;
+                feeds.of_dependency(folder, keys)
+            });
             feed.map(|feed| format!("{feed} feeds {}, and has changed", new.what))
         };
         found.extend(what.map(|what| change(pair.name, new, &what)));
@@ -60,17 +73,26 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
 fn of_side(side: PlanSide<'_>) -> Vec<OutsideChart<'_>> {
     let files = &side.cluster.files;
     let mut found = Vec::new();
-    for file in files.iter().filter(|file| name(file.source.name()) == "Chart.yaml" || is_kustomization(file))
-    {
-        let [Document::Read(tree)] = file.documents.as_slice() else { continue };
-        let folder =
-            parent(without_start(file.source.name(), side.folder)).filter(|_| !is_kustomization(file));
-        let is_named = |chart: &Node<'_>| {
-            chart.str_at(&["name"]).is_some_and(|name| is_about(name) && !is_own_chart(name))
+    for (file, tree) in files.iter().flat_map(trees_of_charts) {
+        let folder = parent(without_start(file.source.name(), side.folder))
+            .filter(|_| name(file.source.name()) == DEFINITION);
+        let releases = releases_in(file.source.name(), tree.root());
+        let charts = charts_in(tree.root()).filter_map(|at| Some((at, at.str_at(&["name"])?, false)));
+        let charts = charts.chain(releases.filter_map(|at| Some((at, at.str_at(&["chart"])?, true))));
+        let is_named = |(at, chart, is_release): &(Node<'_>, &str, bool)| {
+            let own = at.str_at(&["name"]).filter(|_| *is_release);
+            let is_in_input = chart.starts_with('.');
+            let has_objects = || *is_release && names_planned(&at.to_json().to_string());
+            let is_named = is_about(chart) || own.is_some_and(is_about) || has_objects();
+            !is_own_chart(chart) && !is_in_input && is_named
         };
-        found.extend(charts_in(tree.root()).filter(is_named).map(|at| {
-            let what = format!("the chart `{}`", at.str_at(&["name"]).unwrap_or_default());
-            OutsideChart { file, at, what, texts: texts_in(at), folder }
+        found.extend(charts.filter(is_named).map(|(at, chart, is_release)| {
+            let what = match at.str_at(&["name"]).filter(|_| is_release) {
+                Some(release) => format!("the release `{release}`"),
+                None => format!("the chart `{chart}`"),
+            };
+            let dependency = folder.map(|folder| (folder, keys_of_dependency(at)));
+            OutsideChart { file, at, what, is_release, texts: texts_in(at), dependency }
         }));
     }
     let appliers = Appliers::of(files);
@@ -81,9 +103,39 @@ fn of_side(side: PlanSide<'_>) -> Vec<OutsideChart<'_>> {
         let template = applier.root.at_path(&["spec", "template", "spec"]);
         let own = sources(template.or(applier.root.get("spec"))).filter(|source| is_outside(*source));
         let texts = own.flat_map(texts_in).collect();
-        found.extend(file.map(|file| OutsideChart { file, at: applier.root, what, texts, folder: None }));
+        found.extend(file.map(|file| OutsideChart {
+            file,
+            at: applier.root,
+            what,
+            is_release: false,
+            texts,
+            dependency: None,
+        }));
     }
     found
+}
+
+/// The documents of a file that may install charts without an object: definitions of charts, kustomizations and helmfiles.
+fn trees_of_charts(file: &File) -> Vec<(&File, &Tree)> {
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some((file, tree)),
+        _ => None,
+    });
+    let trees: Vec<_> = trees.collect();
+    let is_helmfile =
+        |(_, tree): &(&File, &Tree)| releases_in(file.source.name(), tree.root()).next().is_some();
+    let is_one = name(file.source.name()) == DEFINITION || is_kustomization(file);
+    if is_one && file.documents.len() == 1 { trees } else { trees.into_iter().filter(is_helmfile).collect() }
+}
+
+/// Whether two sides install a chart in the same way. Of a release of a helmfile, other fields tell how helmfile goes about it.
+fn is_same_chart(old: Node<'_>, new: Node<'_>, is_release: bool) -> bool {
+    let mut fields = OF_HELMFILE.iter().chain(&VALUES_OF_HELMFILE);
+    if is_release {
+        fields.all(|field| old.get(field).map(Node::to_json) == new.get(field).map(Node::to_json))
+    } else {
+        old.to_json() == new.to_json()
+    }
 }
 
 /// Whether a source of an Application is a chart, and not one of Karpenter's own.

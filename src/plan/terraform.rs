@@ -25,11 +25,14 @@ const VARIABLES: &str = ".tfvars";
 /// Source: outputs.tf of terraform-aws-modules/terraform-aws-eks: the attributes of `aws_eks_cluster`, which has the arguments.
 const PASSED_ON: [&str; 2] = ["cluster_name", "cluster_version"];
 
+/// Arguments of the call of a module that choose what it makes of the others.
+const OF_SOURCE: [&str; 2] = ["source", "version"];
+
 /// A part of the configurations with one address in one folder, or in one file of variables.
 #[derive(Debug)]
-struct FedPart<'p> {
+pub(super) struct FedPart<'p> {
     /// The folder of the configuration, or the file of variables.
-    place: &'p str,
+    pub(super) place: &'p str,
     /// The file with the part, without the start of its side.
     file: &'p str,
     /// The file with the part.
@@ -47,7 +50,7 @@ impl FedPart<'_> {
     }
 
     /// The text that feeds an attribute.
-    fn text(&self, attribute: Option<&str>) -> String {
+    pub(super) fn text(&self, attribute: Option<&str>) -> String {
         self.text_of(self.feeding(attribute))
     }
 
@@ -66,6 +69,13 @@ impl FedPart<'_> {
         move |argument| if has_own { is_own(argument) } else { argument.feeds(attribute) }
     }
 
+    /// The text of all arguments of both sides.
+    pub(super) fn both_texts(&self) -> String {
+        let all = self.sides.iter().flatten().flatten();
+        let texts: BTreeSet<&str> = all.map(|argument| argument.text.as_str()).collect();
+        texts.into_iter().collect::<Vec<_>>().join("\n")
+    }
+
     /// Whether some arguments differ. Their order means nothing.
     fn differs(&self, is_meant: impl Fn(&Argument) -> bool) -> bool {
         let texts = |side: &Option<Vec<Argument>>| {
@@ -76,7 +86,7 @@ impl FedPart<'_> {
     }
 
     /// The text of some arguments.
-    fn text_of(&self, is_meant: impl Fn(&Argument) -> bool) -> String {
+    pub(super) fn text_of(&self, is_meant: impl Fn(&Argument) -> bool) -> String {
         let [old, new] = &self.sides;
         let arguments = new.as_ref().or(old.as_ref()).into_iter().flatten();
         let texts = arguments.filter(|argument| is_meant(argument)).map(|argument| argument.text.as_str());
@@ -94,10 +104,13 @@ impl FedPart<'_> {
     }
 }
 
+/// Words in arguments that describe NodePools or EC2NodeClasses.
+const DESCRIBING: [&str; 3] = ["nodepool", "nodeclass", "karpenterresources"];
+
 /// The parts of the configurations of both sides, by address. Empty if no configuration changes or names Karpenter.
 #[derive(Debug, Default)]
 pub(super) struct TerraformFeeds<'p> {
-    parts: BTreeMap<String, Vec<FedPart<'p>>>,
+    pub(super) parts: BTreeMap<String, Vec<FedPart<'p>>>,
     /// The start of the names of the new files.
     new_folder: &'p str,
 }
@@ -164,7 +177,7 @@ impl<'p> TerraformFeeds<'p> {
     }
 
     /// The changed part that an expression in a file refers to, also through other parts.
-    fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
+    pub(super) fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
         let mut seen: BTreeSet<(&str, &str, Option<String>)> = BTreeSet::new();
         let in_folder = |text: &str, folder: &str| {
             let found = references(text).into_iter();
@@ -185,6 +198,27 @@ impl<'p> TerraformFeeds<'p> {
         None
     }
 
+    /// A text of a part with the locals and the given variables behind it.
+    pub(super) fn with_values(&self, text: &str, file: &str) -> String {
+        let folder = parent(file).unwrap_or_default();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut found = text.to_owned();
+        let mut left = references(text);
+        while let Some(Reference { address, .. }) = left.pop() {
+            let is_value = ["local.", "var."].iter().any(|kind| address.starts_with(kind));
+            let Some(all) = self.parts.get(&address).filter(|_| is_value && seen.insert(address.clone()))
+            else {
+                continue;
+            };
+            for part in near(all, folder) {
+                let value = part.text(None);
+                left.extend(references(&value));
+                found = format!("{found}\n{value}");
+            }
+        }
+        found
+    }
+
     /// The file with the changed release of a chart in a folder of this name, or with a part that feeds it.
     pub(super) fn of_chart(&self, folder: &str) -> Option<&'p str> {
         let end = format!("/{folder}\"");
@@ -199,6 +233,24 @@ impl<'p> TerraformFeeds<'p> {
             return Some(part.file);
         }
         self.of_expression(&part.text(None), part.file).map(|(_, file)| file)
+    }
+
+    /// The names of the arguments of a call of a module that describe NodePools or EC2NodeClasses.
+    pub(super) fn about_nodes(&self, part: &FedPart<'p>) -> BTreeSet<String> {
+        let all = part.sides.iter().flatten().flatten();
+        let about = all.filter(|given| describes_nodes(&self.with_values(&given.text, part.file)));
+        about.map(|given| given.name.clone()).collect()
+    }
+
+    /// The changed file that a text of a part names, or a text behind it.
+    fn read_by(
+        &self,
+        part: &FedPart<'p>,
+        text: &str,
+        changed_file: impl Fn(&str, &str) -> Option<&'p str>,
+    ) -> Option<&'p str> {
+        let text = self.with_values(text, part.file);
+        text.split('"').find_map(|text| changed_file(part.folder(), text))
     }
 
     /// One change for each changed call of a module or release of a chart outside of the input that makes NodePools or EC2NodeClasses, or for
@@ -218,13 +270,19 @@ impl<'p> TerraformFeeds<'p> {
             let text = part.text(None);
             let source = text_of(&text, argument).filter(|source| !is_local(source))?;
             let is_all = makes_nodes(source);
-            let is_meant =
-                |given: &Argument| is_all || (argument == "source" && describes_nodes(&given.text));
-            let read = || text.split('"').find_map(|text| changed_file(part.folder(), text));
+            let about = if argument == "source" { self.about_nodes(part) } else { BTreeSet::new() };
+            let is_meant = |given: &Argument| is_all || about.contains(&given.name);
             let feed = match part.sides_with(is_meant) {
                 [false, false] => None,
-                _ if is_all => self.feed_of(part).or_else(read),
-                _ => part.differs(is_meant).then_some(part.file),
+                _ if is_all => self.feed_of(part).or_else(|| self.read_by(part, &text, &changed_file)),
+                _ if part.differs(|given| is_meant(given) || OF_SOURCE.contains(&given.name.as_str())) => {
+                    Some(part.file)
+                }
+                _ => {
+                    let text = part.text_of(is_meant);
+                    let found = self.of_expression(&text, part.file).map(|(_, file)| file);
+                    found.or_else(|| self.read_by(part, &text, &changed_file))
+                }
             }?;
             let change = match part.sides_with(is_meant) {
                 [false, _] => ObjectChangeKind::Added,
@@ -252,7 +310,7 @@ impl<'p> TerraformFeeds<'p> {
 }
 
 /// The parts of one address that a file in a folder refers to: the ones of the folder, else all.
-fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
+pub(super) fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
     let is_near = |part: &&FedPart<'p>| {
         let rest = part.folder().strip_prefix(folder);
         rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
@@ -262,7 +320,7 @@ fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
 }
 
 /// The text of an argument of a block.
-fn text_of<'b>(block: &'b str, argument: &str) -> Option<&'b str> {
+pub(super) fn text_of<'b>(block: &'b str, argument: &str) -> Option<&'b str> {
     let text = block.lines().find_map(|line| line.strip_prefix(argument)?.trim_start().strip_prefix('='))?;
     text.trim().strip_prefix('"')?.split('"').next()
 }
@@ -273,12 +331,12 @@ fn plain(text: &str) -> String {
 }
 
 /// Whether a module is in the input: it is evaluated.
-fn is_local(source: &str) -> bool {
+pub(super) fn is_local(source: &str) -> bool {
     source.starts_with("./") || source.starts_with("../")
 }
 
 /// Whether the name of a source says that the module makes NodePools or EC2NodeClasses.
-fn makes_nodes(source: &str) -> bool {
+pub(super) fn makes_nodes(source: &str) -> bool {
     let name = plain(source);
     !is_for_karpenter(source) && !is_own_chart(source) && WORDS.iter().any(|word| name.contains(word))
 }
@@ -287,7 +345,7 @@ fn makes_nodes(source: &str) -> bool {
 /// The labels of nodes do not.
 ///
 /// Source: karpenter-resources.tf of aws-ia/terraform-aws-eks-data-addons.
-fn describes_nodes(text: &str) -> bool {
-    let text = text.replace(labels::NODEPOOL, "").replace(labels::NODE_CLASS, "").to_ascii_lowercase();
-    text.contains("karpenter") && ["nodepool", "nodeclass"].iter().any(|word| text.contains(word))
+pub(super) fn describes_nodes(text: &str) -> bool {
+    let text = plain(&text.replace(labels::NODEPOOL, "").replace(labels::NODE_CLASS, ""));
+    text.contains("karpenter") && DESCRIBING.iter().any(|word| text.contains(word))
 }

@@ -9,6 +9,7 @@ use manifest::{Document, File, FileKind, is_terraform};
 use objects::object::Object;
 
 use super::feeds::{Feeds, chart_of};
+use super::named_templates::without_labels;
 use super::scope::{PLANNED, PlanScope, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -28,8 +29,10 @@ impl UnreadFile<'_> {
         let decides = |line: &&str| {
             line.contains("{{") && ["range ", "with ", "if ", ":="].iter().any(|word| line.contains(word))
         };
-        let around = self.file.source.text().lines().filter(decides);
-        self.texts.iter().copied().chain(around).collect::<Vec<_>>().join("\n")
+        let whole = without_labels(self.file.source.text());
+        let own = self.texts.iter().map(|text| without_labels(text));
+        let around = whole.lines().filter(decides).map(str::to_owned);
+        own.chain(around).collect::<Vec<_>>().join("\n")
     }
 }
 

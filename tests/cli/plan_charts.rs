@@ -126,10 +126,12 @@ fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_tha
         )
     };
     let plain = |team: &str| format!("team: {team}\n");
+    // A chart gives a dependency the values below its name.
+    let nested = |team: &str| format!("node-pools: {{team: {team}}}\n");
     let cases: [(&str, Text<'_>, &str, Text<'_>); 5] = [
         ("apps/a.yaml", &release, "apps/v.yaml", &map),
         ("apps/a.yaml", &application, "envs/v.yaml", &plain),
-        ("a/Chart.yaml", &dependency, "a/values.yaml", &plain),
+        ("a/Chart.yaml", &dependency, "a/values.yaml", &nested),
         ("a/kustomization.yaml", &rendered, "a/v.yaml", &plain),
         ("a/main.tf", &terraform, "a/v.yaml", &plain),
     ];

@@ -1,13 +1,15 @@
-//! Files that are no manifests, and that others of the input read: named templates and texts of charts, and the files from which kustomizations
-//! generate `ConfigMaps` and Secrets.
+//! Files that are no manifests, and that only a plan reads: named templates and texts of charts, the files from which kustomizations generate
+//! `ConfigMaps` and Secrets, configurations of Terragrunt, and templates of helmfiles.
 //!
 //! Source: "Accessing Files Inside Templates" and "Named Templates" in `docs/chart_template_guide` of helm/helm-www.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use cluster::folders::{folders_of, name, parent};
 use cluster::generator_files;
-use manifest::File;
+use manifest::{File, FileKind};
+use objects::embedded::READ_OPTIONS;
 
 /// Maximum number of bytes of such a file.
 pub(super) const MAX_BYTES: usize = 1 << 20;
@@ -33,8 +35,13 @@ impl TextReaders {
         }
     }
 
+    /// Whether a plan reads a file that is no manifest.
+    pub(super) fn is_read(&self, file: &str) -> bool {
+        is_terragrunt(file) || is_helmfile(file) || self.may_read(file)
+    }
+
     /// Whether a generator or the templates of a chart may read a file that is no manifest.
-    pub(super) fn may_read(&self, file: &str) -> bool {
+    fn may_read(&self, file: &str) -> bool {
         let base = name(file);
         let is_other = base.starts_with('.') || OTHERS.iter().any(|other| base.starts_with(other));
         let is_of_chart = || !is_other && folders_of(file).any(|folder| self.charts.contains(folder));
@@ -45,5 +52,23 @@ impl TextReaders {
 /// A file with a text; `None` for an archive or a picture.
 pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
-    Some(File::chart_text(name, text))
+    Some(if is_terragrunt(&name) {
+        File::text_only(name, text)
+    } else if is_helmfile(&name) {
+        File { kind: FileKind::Referenced, ..File::read(name, text, READ_OPTIONS) }
+    } else {
+        File::chart_text(name, text)
+    })
+}
+
+/// Whether a file is a configuration of Terragrunt.
+fn is_terragrunt(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extension == "hcl") && !name(file).starts_with('.')
+}
+
+/// Whether a file is a template of a helmfile, of which most are YAML before they are rendered, too.
+fn is_helmfile(file: &str) -> bool {
+    let is_one =
+        name(file).starts_with("helmfile") || parent(file).is_some_and(|folder| name(folder) == "helmfile.d");
+    is_one && file.ends_with(".gotmpl")
 }

@@ -364,7 +364,7 @@ impl Reader<'_> {
         (Cluster { name, files }, managed)
     }
 
-    /// The texts among some files that the charts and kustomizations of a side may read.
+    /// The files of a side that are no manifests and that a plan reads.
     fn texts_beside(&self, files: &[File], unread: &[String]) -> Vec<File> {
         let readers = TextReaders::of(files);
         let confinement = self.run.input.confinement.as_ref();
@@ -373,7 +373,7 @@ impl Reader<'_> {
             let is_allowed = confinement.is_none_or(|one| one.holds(&path) && one.affords(&path));
             charts::text(name.clone(), input::read_regular(&path).ok().filter(|_| is_allowed)?)
         };
-        unread.iter().filter(|name| readers.may_read(name)).filter_map(text).collect()
+        unread.iter().filter(|name| readers.is_read(name)).filter_map(text).collect()
     }
 }
 

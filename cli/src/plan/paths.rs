@@ -128,7 +128,7 @@ impl<'c> CommitPaths<'c> {
         Ok(read.collect())
     }
 
-    /// The texts that the charts among some files of the commit may read.
+    /// The files of the commit that are no manifests and that a plan reads, also for the charts among some files.
     pub(super) fn texts_beside(&self, files: &[File]) -> Result<Vec<File>, CommandError> {
         let known: BTreeSet<&str> = files.iter().map(|file| file.source.name()).collect();
         let readers = TextReaders::of(files);
@@ -136,7 +136,7 @@ impl<'c> CommitPaths<'c> {
             let name = self.name(path);
             self.is_walked(path)
                 && !is_manifest(path)
-                && readers.may_read(&name)
+                && readers.is_read(&name)
                 && !known.contains(name.as_str())
         };
         let wanted = self.files.iter().filter(|(path, _)| is_read(path));

@@ -1,0 +1,137 @@
+//! Helmfiles that are YAML only after they are rendered: their releases of charts that make NodePools, found by their lines.
+//!
+//! Source: docs/templating.md of helmfile/helmfile.
+
+use std::collections::BTreeMap;
+
+use answers::OrEmpty;
+use answers::plan::PlannedChange;
+use cluster::folders::parent;
+use drift::{Effect, ObjectChangeKind};
+use manifest::{Document, File};
+
+use super::appliers::is_own_chart;
+use super::chart_releases::is_helmfile;
+use super::elsewhere::is_about;
+use super::feeds::Feeds;
+use super::outside::names_planned;
+use super::scope::without_start;
+use super::{PlanPair, PlanSide};
+
+/// A release, as its lines are written.
+#[derive(Debug)]
+struct WrittenRelease<'p> {
+    name: &'p str,
+    chart: &'p str,
+    line: usize,
+    /// The lines without comments.
+    lines: Vec<&'p str>,
+}
+
+/// The helmfiles of a side that have a template, by their names without the start of the side.
+fn of_side(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
+    let is_template = |file: &&File| {
+        is_helmfile(file.source.name())
+            && file.documents.iter().any(|document| matches!(document, Document::Template(_)))
+    };
+    let files = side.cluster.files.iter().filter(is_template);
+    files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
+}
+
+/// One change for each such release that is written in another way, or whose values have changed.
+pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedChange> {
+    let (olds, news) = (of_side(pair.old), of_side(pair.new));
+    let mut found = Vec::new();
+    for (name, new) in news {
+        let Some(old) = olds.get(name) else { continue };
+        let known = releases(old.source.text());
+        for release in releases(new.source.text()).iter().filter(|release| release.is_of_nodes()) {
+            let Some(before) = known.iter().find(|other| other.name == release.name) else { continue };
+            let folder = parent(name).unwrap_or_default();
+            let what = if before.lines == release.lines {
+                let feed = release.words().find_map(|word| feeds.of_file(folder, word));
+                feed.map(|feed| format!("{feed} feeds the release `{}`, and has changed", release.name))
+            } else {
+                Some(format!("{name} installs the release `{}` in another way", release.name))
+            };
+            found.extend(what.map(|what| PlannedChange {
+                cluster: pair.name.to_owned(),
+                kind: String::new(),
+                name: String::new(),
+                change: ObjectChangeKind::Changed,
+                effect: Effect::Unknown,
+                reason: OrEmpty(None),
+                node_pools: Vec::new(),
+                message: format!("{what}; the objects of the chart are not in the input"),
+                file: new.source.name().to_owned(),
+                line: release.line,
+                fields: Vec::new(),
+            }));
+        }
+    }
+    found
+}
+
+/// The releases in a text: items of a list that have a name and a chart.
+fn releases(text: &str) -> Vec<WrittenRelease<'_>> {
+    let mut found: Vec<(usize, WrittenRelease<'_>)> = Vec::new();
+    let mut is_open = false;
+    for (number, line) in text.lines().enumerate() {
+        let rest = line.trim_start();
+        let indent = line.len() - rest.len();
+        if rest.is_empty() || rest.starts_with(['#', '{']) {
+            continue;
+        }
+        let is_item = rest.starts_with("- name:") || rest.starts_with("- chart:");
+        let outer = found.last().map(|(outer, _)| *outer).filter(|_| is_open);
+        if is_item && outer.is_none_or(|outer| indent <= outer) {
+            let release = WrittenRelease { name: "", chart: "", line: number + 1, lines: Vec::new() };
+            found.push((indent, release));
+            is_open = true;
+        } else if outer.is_some_and(|outer| indent < outer || (indent == outer && !rest.starts_with('-'))) {
+            is_open = false;
+        }
+        if let Some((_, release)) = found.last_mut().filter(|_| is_open) {
+            let (key, value) = rest.trim_start_matches("- ").split_once(':').unwrap_or_default();
+            let value = value.trim().trim_matches(['"', '\'']);
+            match key {
+                "name" if release.name.is_empty() => release.name = value,
+                "chart" if release.chart.is_empty() => release.chart = value,
+                _ => {}
+            }
+            release.lines.push(line);
+        }
+    }
+    let all = found.into_iter().map(|(_, release)| release);
+    all.filter(|release| !release.name.is_empty() && !release.chart.is_empty()).collect()
+}
+
+impl<'p> WrittenRelease<'p> {
+    /// Whether the release makes NodePools or EC2NodeClasses of a chart that is not in the input.
+    fn is_of_nodes(&self) -> bool {
+        let is_meant =
+            is_about(self.chart) || is_about(self.name) || self.lines.iter().any(|line| names_planned(line));
+        is_meant && !is_own_chart(self.chart) && !self.chart.starts_with('.')
+    }
+
+    /// The words of the lines, which may be paths.
+    fn words(&self) -> impl Iterator<Item = &'p str> {
+        let is_between = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '[' | ']' | ',');
+        self.lines.iter().flat_map(move |line| line.split(is_between)).filter(|word| !word.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::releases;
+
+    #[test]
+    fn finds_releases_by_their_lines() {
+        let text = "repositories:\n- name: acme\n  url: x\nreleases:\n{{- if .x }}\n  - name: \"a\"\n    chart: acme/a\n    set:\n    - name: b\n      value: {{ .y }}\n{{- end }}\n  # c\n  - chart: acme/d\n    name: d\n";
+        let shown: Vec<String> = releases(text)
+            .iter()
+            .map(|one| format!("{} {} {} {}", one.name, one.chart, one.line, one.lines.len()))
+            .collect();
+        assert_eq!(shown, ["a acme/a 6 5", "d acme/d 13 2"]);
+    }
+}
