@@ -19,7 +19,7 @@ use values::placeholder::Placeholder;
 use super::feeds::Feeds;
 use super::networks::Networks;
 use super::older;
-use super::recreated::{self, DeletedObject};
+use super::recreated::{self, TerraformObject};
 use super::refused;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 use super::shown::shown;
@@ -56,7 +56,7 @@ pub(super) fn changes_of<'d>(
     scopes: &[PlanScope<'d>],
     options: &HashOptions,
     (feeds, networks): (&Feeds<'_>, &Networks<'_>),
-    deleted: &BTreeSet<DeletedObject>,
+    by_terraform: &BTreeSet<TerraformObject>,
 ) -> Vec<PlanChange<'d>> {
     let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn changes_of<'d>(
         let mut changes = of_scope(scope, options);
         feeds.add(&mut changes, scope, &names);
         networks.add(&mut changes, scope, scopes.len() == 1);
-        recreated::add(&mut changes, scope, deleted);
+        recreated::add(&mut changes, scope, by_terraform);
         if scope.doubtful.is_some() {
             changes.iter_mut().for_each(doubt);
         }

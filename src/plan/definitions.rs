@@ -72,11 +72,12 @@ struct DefinitionSource<'d> {
 }
 
 impl<'d> Definitions<'d> {
-    /// `dropped` are the files that no kustomization uses any more.
+    /// `dropped` are the files that no kustomization uses any more; `is_left_out` tells the documents whose objects stay.
     pub(super) fn of(
         side: PlanSide<'d>,
         (built, applied): (&'d BuiltObjects, &AppliedObjects<'d>),
         dropped: &BTreeSet<String>,
+        is_left_out: impl Fn(Node<'d>) -> bool,
     ) -> Self {
         let files = &side.cluster.files;
         let mut found = Self { sources: Vec::new(), folder: side.folder };
@@ -92,6 +93,9 @@ impl<'d> Definitions<'d> {
             let (is_of_chart, source) = (is_in_crds_of_chart(file, files), file.source.name());
             for document in &file.documents {
                 let Document::Read(tree) = document else { continue };
+                if is_left_out(tree.root()) {
+                    continue;
+                }
                 let definitions = Object::all(tree).into_iter().filter(|object| is_definition(*object));
                 for object in definitions.filter(|_| !is_of_chart) {
                     add(object.name(), source, None, retained::of_object(object));

@@ -15,7 +15,7 @@
 //! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `terragrunt`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
-//! | `recreated` | objects that Terraform deletes and creates again |
+//! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
@@ -115,7 +115,7 @@ pub use error::PlanError;
 pub use finding::FINDINGS;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
-pub use recreated::DeletedObject;
+pub use recreated::{TerraformFate, TerraformObject};
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
@@ -164,8 +164,8 @@ pub struct PlanOptions {
     pub is_complete: bool,
     /// The namespace in which the files are applied to the cluster of the snapshot, if it is known.
     pub namespace: Option<ApplyNamespace>,
-    /// The objects of the old side that Terraform deletes, although the new side may have them again.
-    pub deleted: BTreeSet<DeletedObject>,
+    /// The objects of the old side that Terraform deletes, although the new side may have them again, and the ones that it forgets.
+    pub by_terraform: BTreeSet<TerraformObject>,
     /// The forecast of a rollout.
     pub forecast: ForecastSettings,
     /// The choices of a simulation.
@@ -257,13 +257,15 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let built = homes::built(pair);
     let mut found = scopes(pair, &built);
     unread::keep(&mut found, pair);
+    recreated::keep_forgotten(&mut found, &options.by_terraform);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let feeds = Feeds::of(pair);
     let applied = (
         AppliedObjects::of(pair.old, &built.old, &BTreeSet::new()),
         AppliedObjects::of(pair.new, &built.new, &built.dropped),
     );
-    let mut changes = change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.deleted);
+    let mut changes =
+        change::changes_of(&found, &hashes, (&feeds, &Networks::of(pair)), &options.by_terraform);
     let unread = unread::changes(pair, &feeds);
     let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_path(folder, text));
     let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
@@ -274,9 +276,10 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
             own.get_mut(*index).into_iter().for_each(|own| own.push(change));
         }
     }
+    let is_forgotten = |document: Node<'_>| recreated::is_forgotten(document, &options.by_terraform);
     let definitions = BothDefinitions {
-        old: Definitions::of(pair.old, (&built.old, &applied.0), &BTreeSet::new()),
-        new: Definitions::of(pair.new, (&built.new, &applied.1), &built.dropped),
+        old: Definitions::of(pair.old, (&built.old, &applied.0), &BTreeSet::new(), is_forgotten),
+        new: Definitions::of(pair.new, (&built.new, &applied.1), &built.dropped, |_| false),
         applied: (&applied.0, &applied.1),
         gained: &gained,
         clusters: definitions::folders_of_clusters(pair, &found),

@@ -1,4 +1,5 @@
-//! Objects that Terraform deletes although both sides have them: it creates them again, for the same resource or for another one.
+//! Objects that Terraform deletes although both sides have them: it creates them again, for the same resource or for another one. And objects
+//! that it forgets: they stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +7,15 @@ use answers::plan::PlannedChange;
 use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use manifest::is_terraform;
+use manifest::tree::Node;
 use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
 use super::scope::{PLANNED, PlanScope};
 
-/// Object of the old side that is deleted, although the new side may have it again.
+/// Object of the old side whose resource Terraform removes or replaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DeletedObject {
+pub struct TerraformObject {
     /// The name of the file.
     pub file: String,
     /// The byte at which the document starts.
@@ -22,8 +24,19 @@ pub struct DeletedObject {
     pub kind: String,
     /// The name.
     pub name: String,
-    /// Whether the new object comes after the deletion. If another tool creates it, the order of both decides.
-    pub is_certain: bool,
+    /// What Terraform does to the object.
+    pub fate: TerraformFate,
+}
+
+/// What Terraform does to an object whose resource it removes or replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TerraformFate {
+    /// Deletes the object, before it creates a new one.
+    Deletes,
+    /// Deletes the object, which another tool or another root module may have created by then: the order of both decides.
+    MayDelete,
+    /// Drops the resource from its state: the object stays.
+    Forgets,
 }
 
 /// Start of the consequence for an object that is created again.
@@ -39,27 +52,18 @@ pub(super) fn cause(change: &PlannedChange) -> Option<&str> {
 pub(super) fn add<'d>(
     found: &mut Vec<PlanChange<'d>>,
     scope: &PlanScope<'d>,
-    deleted: &BTreeSet<DeletedObject>,
+    objects: &BTreeSet<TerraformObject>,
 ) {
-    if deleted.is_empty() {
+    if objects.is_empty() {
         return;
     }
     let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
     let left = ConcernedPools::of(&scope.new);
     let name = |object: &Object<'d>| (object.kind(), object.name());
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
-    let certainty = |object: &Object<'d>| {
-        let document = object.root().tree().root();
-        let is_in = |is_certain: &bool| {
-            deleted.contains(&DeletedObject {
-                file: document.source().name().to_owned(),
-                start: document.span().start,
-                kind: object.kind().to_owned(),
-                name: object.name().to_owned(),
-                is_certain: *is_certain,
-            })
-        };
-        [true, false].into_iter().find(is_in)
+    let fate = |object: &Object<'d>| {
+        let is_it = |fate: &TerraformFate| has_fate(*object, *fate, objects);
+        [TerraformFate::Deletes, TerraformFate::MayDelete].into_iter().find(is_it)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
         scope.new.iter().filter(is_planned).map(|object| (name(object), *object)).collect();
@@ -68,20 +72,57 @@ pub(super) fn add<'d>(
         positions.extend(change.change.object().map(|object| (name(&object), at)));
     }
     for old in scope.old.iter().filter(is_planned) {
-        let Some(is_certain) = certainty(old) else { continue };
+        let Some(fate) = fate(old) else { continue };
         let Some(new) = news.get(&name(old)).copied() else { continue };
         let at = *positions.entry(name(old)).or_insert(found.len());
         if at == found.len() {
             found.push(unchanged(*old, new, &pools));
         }
         if let Some(change) = found.get_mut(at) {
-            if is_certain {
+            if fate == TerraformFate::Deletes {
                 recreate(change, new, &left);
             } else {
                 hand_over(change, new);
             }
         }
     }
+}
+
+/// Whether Terraform does this to an object of the old side.
+fn has_fate(object: Object<'_>, fate: TerraformFate, objects: &BTreeSet<TerraformObject>) -> bool {
+    let document = object.root().tree().root();
+    objects.contains(&TerraformObject {
+        file: document.source().name().to_owned(),
+        start: document.span().start,
+        kind: object.kind().to_owned(),
+        name: object.name().to_owned(),
+        fate,
+    })
+}
+
+/// Keeps the objects of the old side that Terraform forgets: the cluster has them still.
+pub(super) fn keep_forgotten(scopes: &mut [PlanScope<'_>], objects: &BTreeSet<TerraformObject>) {
+    if !objects.iter().any(|object| object.fate == TerraformFate::Forgets) {
+        return;
+    }
+    for PlanScope { old, new, .. } in scopes {
+        let known: BTreeSet<(String, String)> =
+            new.iter().map(|object| (object.kind().to_owned(), object.name().to_owned())).collect();
+        let is_kept = |object: &&Object<'_>| {
+            has_fate(**object, TerraformFate::Forgets, objects)
+                && !known.contains(&(object.kind().to_owned(), object.name().to_owned()))
+        };
+        let kept: Vec<_> = old.iter().filter(is_kept).copied().collect();
+        new.extend(kept);
+    }
+}
+
+/// Whether Terraform forgets the resource whose document starts at a node.
+pub(super) fn is_forgotten(document: Node<'_>, objects: &BTreeSet<TerraformObject>) -> bool {
+    let place = (document.source().name(), document.span().start);
+    objects
+        .iter()
+        .any(|object| object.fate == TerraformFate::Forgets && (object.file.as_str(), object.start) == place)
 }
 
 fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPools<'d>) {

@@ -146,6 +146,42 @@ fn resource(text: &str) -> String {
 }
 
 #[test]
+fn objects_that_terraform_forgets_stay() {
+    let (pool, class) = (resource(POOL), resource(CLASS).replace("\"pool\"", "\"class\""));
+    let removed = |from: &str, destroy: &str| {
+        format!("removed {{\n  from = {from}\n  lifecycle {{\n    destroy = {destroy}\n  }}\n}}\n")
+    };
+    let all = format!("{pool}{class}");
+    let of = |old: &str, new: &str| verdict(&[], &[("main.tf", old, new)]);
+    let gone = "removes the nodes of 1 NodePool (default)";
+    for (block, expected) in [
+        (removed("kubectl_manifest.pool", "false"), NONE),
+        (removed("kubectl_manifest.pool", "true"), gone),
+        (removed("kubectl_manifest.other", "false"), gone),
+    ] {
+        assert_eq!(of(&all, &format!("{class}{block}")), expected, "{block}");
+    }
+    let both = removed("kubectl_manifest.pool", "false") + &removed("kubectl_manifest.class", "false");
+    assert_eq!(of(&all, &both), NONE);
+    // The resource says it itself.
+    let kept = all.replacen("YAML\n}\n", "YAML\n  lifecycle {\n    destroy = false\n  }\n}\n", 1);
+    assert_eq!(of(&kept, &class), NONE);
+    // A module, and the definitions of a release.
+    let call = "module \"m\" {\n  source = \"./m\"\n}\n";
+    let (forgotten, module) = (removed("module.m", "false"), [("m/main.tf", all.as_str())]);
+    assert_eq!(verdict(&module, &[("main.tf", call, &forgotten)]), NONE);
+    let release = "resource \"helm_release\" \"crd\" {\n  name = \"karpenter-crd\"\n  chart = \"karpenter-crd\"\n  repository = \"oci://public.ecr.aws/karpenter\"\n  version = \"1.8.0\"\n}\n";
+    let with_release = format!("{release}{all}");
+    assert!(
+        of(&with_release, &all).starts_with("removes the nodes of 1 NodePool"),
+        "{}",
+        of(&with_release, &all)
+    );
+    let forgotten = removed("helm_release.crd", "false");
+    assert_eq!(of(&with_release, &format!("{all}{forgotten}")), NONE);
+}
+
+#[test]
 fn what_reaches_the_node_pools_of_a_module_outside_of_the_input_counts() {
     let module = |argument: &str| {
         format!(

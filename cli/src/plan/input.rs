@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
-use karpwarden::plan::{DeletedObject, PlanPair, PlanSide};
+use karpwarden::plan::{PlanPair, PlanSide, TerraformObject};
 use manifest::tree::Node;
 use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
@@ -34,8 +34,8 @@ pub(super) struct LoadedPair {
     new: Cluster,
     old_folder: String,
     new_folder: String,
-    /// The objects of the old side that Terraform deletes, also to create them again.
-    pub(super) deleted: BTreeSet<DeletedObject>,
+    /// The objects of the old side that Terraform deletes, also to create them again, or forgets.
+    pub(super) by_terraform: BTreeSet<TerraformObject>,
 }
 
 /// Settings and files of a run.
@@ -134,8 +134,9 @@ impl Reader<'_> {
         // Of two files, the names are what tells the sides apart.
         let [old_folder, new_folder] = [old, new].map(|path| self.config.base.name(path));
         let ((old, old_objects), (new, new_objects)) = (self.side(&olds, &[]), self.side(&news, &[]));
-        let deleted = terraform::recreated((&old_objects, &old_folder), (&new_objects, &new_folder));
-        Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, deleted })
+        let by_terraform =
+            terraform::removed_or_replaced((&old_objects, &old_folder), (&new_objects, &new_folder));
+        Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, by_terraform })
     }
 
     /// The inputs of OLD or NEW. The folders of `kubectl diff` have files without an extension.
@@ -158,7 +159,7 @@ impl Reader<'_> {
             new: self.cluster(std::slice::from_ref(one)),
             old_folder: String::new(),
             new_folder: String::new(),
-            deleted: BTreeSet::new(),
+            by_terraform: BTreeSet::new(),
         };
         Ok(found.iter().map(pair).collect())
     }
@@ -188,7 +189,7 @@ impl Reader<'_> {
             new: self.cluster(&files),
             old_folder: String::new(),
             new_folder: String::new(),
-            deleted: BTreeSet::new(),
+            by_terraform: BTreeSet::new(),
         })
     }
 
@@ -234,7 +235,7 @@ impl Reader<'_> {
             new,
             old_folder: String::new(),
             new_folder: String::new(),
-            deleted,
+            by_terraform: deleted,
         })
     }
 
@@ -322,7 +323,7 @@ impl Reader<'_> {
             new,
             old_folder: String::new(),
             new_folder: String::new(),
-            deleted: terraform::recreated((&old_objects, ""), (&new_objects, "")),
+            by_terraform: terraform::removed_or_replaced((&old_objects, ""), (&new_objects, "")),
         })
     }
 

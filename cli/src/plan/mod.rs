@@ -21,7 +21,7 @@ use cluster::Cluster;
 use drift::Effect;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::plan::{
-    ApplyNamespace, DeletedObject, FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan,
+    ApplyNamespace, FINDINGS, Plan, PlanError, PlanOptions, PlanPair, TerraformObject, plan,
 };
 use karpwarden::rules::documentation;
 use karpwarden::simulate::{Assumption, Choices, release_of};
@@ -70,7 +70,7 @@ pub(crate) fn answer(run: &PlanRun, messages: &dyn Messages) -> Result<PlanAnswe
             return Err(CommandError::Printed);
         }
         let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
-        Ok(planned(run, &settings, &all, deleted(&pairs))?.answer)
+        Ok(planned(run, &settings, &all, by_terraform(&pairs))?.answer)
     })?
 }
 
@@ -86,7 +86,7 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
     }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
     let progress = Progress::new(0, Unit::Planning, false);
-    let plan = planned(run, &settings, &all, deleted(&pairs))?;
+    let plan = planned(run, &settings, &all, by_terraform(&pairs))?;
     let answer = &plan.answer;
     drop(progress);
     let (mut out, has_color) =
@@ -123,16 +123,16 @@ fn report_unreadable(pairs: &[LoadedPair], commit: Option<&str>, messages: &dyn 
     !named.is_empty()
 }
 
-/// The objects that Terraform deletes and creates again.
-fn deleted(pairs: &[LoadedPair]) -> BTreeSet<DeletedObject> {
-    pairs.iter().flat_map(|pair| pair.deleted.iter().cloned()).collect()
+/// The objects that Terraform deletes and creates again, or forgets.
+fn by_terraform(pairs: &[LoadedPair]) -> BTreeSet<TerraformObject> {
+    pairs.iter().flat_map(|pair| pair.by_terraform.iter().cloned()).collect()
 }
 
 fn planned(
     run: &PlanRun,
     settings: &Settings,
     pairs: &[PlanPair<'_>],
-    deleted: BTreeSet<DeletedObject>,
+    by_terraform: BTreeSet<TerraformObject>,
 ) -> Result<Plan, CommandError> {
     if run.to.is_some() && run.from.is_none() {
         let is_unknown = |pair: &PlanPair<'_>| {
@@ -153,7 +153,7 @@ fn planned(
         is_snapshot: matches!(run.origin, PlanOrigin::Snapshot(_)),
         is_complete: run.complete,
         namespace: run.namespace.clone(),
-        deleted,
+        by_terraform,
         forecast: run.forecast.clone(),
         choices,
         settings: settings.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpwarden::plan::DeletedObject;
+use karpwarden::plan::{TerraformFate, TerraformObject};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::object::Object;
@@ -17,37 +17,42 @@ fn actions(change: Node<'_>) -> impl Iterator<Item = &str> {
 }
 
 /// The objects of the resources that Terraform deletes, also to create them again.
-pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<DeletedObject> {
+pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<TerraformObject> {
     let is_deleted = |change: &&Node<'_>| actions(**change).any(|action| action == "delete");
     let deleted: BTreeSet<&str> =
         changes.iter().filter(is_deleted).filter_map(|change| change.str_at(&["address"])).collect();
     let is_of_deleted =
         |tree: &&Tree| planned_address(tree).is_some_and(|address| deleted.contains(address.as_str()));
-    let objects = |tree: &Tree| -> Vec<DeletedObject> {
+    let objects = |tree: &Tree| -> Vec<TerraformObject> {
         let root = tree.root();
-        let object = |object: &Object<'_>| DeletedObject {
+        let object = |object: &Object<'_>| TerraformObject {
             file: root.source().name().to_owned(),
             start: root.span().start,
             kind: object.kind().to_owned(),
             name: object.name().to_owned(),
-            is_certain: true,
+            fate: TerraformFate::Deletes,
         };
         Object::all(tree).iter().map(object).collect()
     };
     old.iter().flat_map(trees).filter(is_of_deleted).flat_map(objects).collect()
 }
 
-/// The objects of resources in configurations that Terraform deletes although the new side may have them again. Each side has the start of the names of its files.
-pub(super) fn recreated(
+/// The objects of resources in configurations that Terraform deletes although the new side may have them again, and the ones that it forgets.
+/// Each side has the start of the names of its files.
+pub(super) fn removed_or_replaced(
     old: (&ManagedObjects, &str),
     new: (&ManagedObjects, &str),
-) -> BTreeSet<DeletedObject> {
-    let object = |(object, is_certain): (&ManagedObject, bool)| {
+) -> BTreeSet<TerraformObject> {
+    let object = |object: &ManagedObject, fate| {
         let (file, start) = object.start();
         let (kind, name) = (object.kind().to_owned(), object.name().to_owned());
-        DeletedObject { file: file.to_owned(), start, kind, name, is_certain }
+        TerraformObject { file: file.to_owned(), start, kind, name, fate }
     };
-    terraform_objects::recreated(old, new).into_iter().map(object).collect()
+    let recreated = terraform_objects::recreated(old, new).into_iter().map(|(one, is_certain)| {
+        object(one, if is_certain { TerraformFate::Deletes } else { TerraformFate::MayDelete })
+    });
+    let forgotten = terraform_objects::forgotten(old, new).into_iter();
+    recreated.chain(forgotten.map(|one| object(one, TerraformFate::Forgets))).collect()
 }
 
 fn trees(file: &File) -> impl Iterator<Item = &Tree> {

@@ -21,7 +21,7 @@ use objects::embedded::READ_OPTIONS;
 use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
-pub use managed::{ManagedObject, ManagedObjects, recreated};
+pub use managed::{ManagedObject, ManagedObjects, forgotten, recreated};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;
@@ -94,7 +94,11 @@ fn evaluate_into(
     // A comparison takes a resource that makes no object as a removal, and not as a text that hides one.
     let mut merge = Merge::of_configurations(managed.is_none());
     let is_beside_others = files.iter().any(|file| convert::may_depend(file.source.text()));
-    let is_mentioned = |text: &str| convert::is_mentioned(text, is_beside_others);
+    let is_compared = managed.is_some();
+    // What is left of a configuration may only say that Terraform forgets the objects.
+    let is_mentioned = |text: &str| {
+        convert::is_mentioned(text, is_beside_others) || (is_compared && managed::may_forget(text))
+    };
     let configurations = files.iter().filter(|file| is_configuration(file.source.name()));
     let input = ConfigurationInput::new(&found, configurations.map(|file| file.source.text().len()).sum());
     let input = if managed.is_some() { input.with_contents_in_names() } else { input };

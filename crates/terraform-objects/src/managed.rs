@@ -7,7 +7,7 @@ use manifest::limits::Limits;
 use manifest::tree::{Node, Tree, Value};
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
-use terraform::{EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, Texts};
+use terraform::{BlockBody, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, Texts};
 
 use crate::draft::DocumentDraft;
 use crate::input::name_of;
@@ -27,6 +27,10 @@ pub struct ManagedObject {
     /// The text of the document, if the resource has it as a string.
     body: Option<String>,
     settings: RecreationSettings,
+    /// Whether Terraform forgets the object when the resource goes.
+    ///
+    /// Sources: opentofu/opentofu#3409, since 1.12; hashicorp/terraform#38784, since 1.16.
+    is_kept: bool,
 }
 
 /// Arguments of a resource that say whether a change creates its object again.
@@ -57,7 +61,10 @@ impl RecreationSettings {
     }
 }
 
-/// The objects of a resource, if a change can create them again.
+/// The resources that install charts, such as the one with the custom resource definitions.
+const RELEASE: &str = "helm_release";
+
+/// The objects of a resource, if a change can create them again or Terraform can forget them.
 pub(crate) fn objects_of(
     root: &str,
     block: &EvaluatedBlock,
@@ -68,7 +75,7 @@ pub(crate) fn objects_of(
     let kind = block.labels.first().filter(|_| block.kind == "resource");
     let settings = match kind.map(String::as_str) {
         Some("kubectl_manifest") => RecreationSettings::of(block),
-        Some("kubernetes_manifest") => RecreationSettings::default(),
+        Some("kubernetes_manifest" | RELEASE) => RecreationSettings::default(),
         _ => return Vec::new(),
     };
     let body = block.body.get("yaml_body").and_then(EvaluatedValue::as_str);
@@ -90,10 +97,12 @@ pub(crate) fn objects_of(
             _ => Vec::new(),
         };
         for tree in trees {
-            let objects: Vec<(String, String)> = Object::all(&tree)
-                .iter()
-                .map(|object| (object.kind().to_owned(), object.name().to_owned()))
-                .collect();
+            let objects: Vec<(String, String)> = if block.labels.first().is_some_and(|kind| kind == RELEASE) {
+                vec![(RELEASE.to_owned(), block.labels.get(1).cloned().unwrap_or_default())]
+            } else {
+                let named = |object: &Object<'_>| (object.kind().to_owned(), object.name().to_owned());
+                Object::all(&tree).iter().map(named).collect()
+            };
             if let [name] = objects.as_slice() {
                 found.push(ManagedObject {
                     root: name_of(root),
@@ -101,6 +110,7 @@ pub(crate) fn objects_of(
                     name: name.clone(),
                     body: body.map(str::to_owned),
                     settings,
+                    is_kept: keeps(&block.body),
                     tree,
                 });
             }
@@ -192,14 +202,9 @@ impl ManagedObjects {
                 let value = value.split(['#', '}']).next()?.split("//").next()?.trim();
                 Some(without_first_key(&format!("{}{value}", block.module)))
             };
-            let keeps = || {
-                let mut nested = block.body.blocks.iter().filter(|nested| nested.kind == "lifecycle");
-                nested
-                    .any(|nested| nested.body.get("destroy").and_then(EvaluatedValue::as_bool) == Some(false))
-            };
             let to = match block.kind.as_str() {
                 "moved" => address("to"),
-                "removed" if keeps() => None,
+                "removed" if keeps(&block.body) => None,
                 _ => continue,
             };
             let root = name_of(root);
@@ -222,6 +227,19 @@ impl ManagedObjects {
         }
         Some(address)
     }
+}
+
+/// Whether a block has `lifecycle { destroy = false }`.
+///
+/// Source: `Destroy` in `internal/configs/removed.go` of hashicorp/terraform and of opentofu/opentofu.
+fn keeps(body: &BlockBody) -> bool {
+    let mut nested = body.blocks.iter().filter(|nested| nested.kind == "lifecycle");
+    nested.any(|nested| nested.body.get("destroy").and_then(EvaluatedValue::as_bool) == Some(false))
+}
+
+/// Whether a text may have a block `removed` that keeps objects.
+pub(crate) fn may_forget(text: &str) -> bool {
+    text.contains("removed") && text.contains("destroy")
 }
 
 /// Number of blocks `moved` that are followed one after the other.
@@ -264,7 +282,7 @@ pub fn recreated<'o>(
         if let Some((.., same)) = same {
             return one.is_recreated_as(same).then_some(true);
         }
-        if one.settings.is_never_deleted {
+        if one.settings.is_never_deleted || one.is_kept {
             return None;
         }
         // The keys of instances may not be known.
@@ -272,6 +290,20 @@ pub fn recreated<'o>(
         Some(named.iter().any(|(other, place, _)| *other == root && is_other(place)))
     };
     old.0.objects.iter().filter_map(|one| Some((one, is_certain(one)?))).collect()
+}
+
+/// The objects that stay in the cluster when Terraform drops their resources from its state. Each side has the start of the names of its files.
+pub fn forgotten<'o>(
+    old: (&'o ManagedObjects, &str),
+    new: (&ManagedObjects, &str),
+) -> Vec<&'o ManagedObject> {
+    let place = |one: &ManagedObject, side| (within(&one.root, side).to_owned(), one.address.clone());
+    let known: BTreeSet<(String, String)> = new.0.objects.iter().map(|one| place(one, new.1)).collect();
+    let is_forgotten = |one: &&ManagedObject| {
+        let address = new.0.address_of(within(&one.root, old.1), new.1, &one.address);
+        address.is_none() || (one.is_kept && !known.contains(&place(one, old.1)))
+    };
+    old.0.objects.iter().filter(is_forgotten).collect()
 }
 
 /// The folder of a root module from the start of its side: the empty text for a side that is one file.

@@ -43,7 +43,7 @@ pub(crate) fn answer(
         is_snapshot: has_before || has_after,
         is_complete: has_after,
         namespace: None,
-        deleted: BTreeSet::new(),
+        by_terraform: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: settings.clone(),

@@ -61,7 +61,7 @@ fn plan_of(snapshot: &str, release: Release) -> Result<Plan> {
         is_snapshot: true,
         is_complete: false,
         namespace: None,
-        deleted: BTreeSet::new(),
+        by_terraform: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),

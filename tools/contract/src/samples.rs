@@ -161,7 +161,7 @@ fn planned() -> Result<answers::plan::PlanAnswer, String> {
         is_snapshot: false,
         is_complete: false,
         namespace: None,
-        deleted: BTreeSet::new(),
+        by_terraform: BTreeSet::new(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),
