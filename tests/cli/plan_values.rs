@@ -327,3 +327,28 @@ fn a_helmfile_installs_charts_outside_of_the_input() {
     assert_may(&of("team: a", "team: b"), &["helmfile.yaml has changed"]);
     assert_eq!(of("timeout: 5", "timeout: 9"), NONE);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_becomes_a_file_is_compared_with_the_file_behind_it() {
+    use crate::folder::Folder;
+
+    let folder = Folder::with(&[
+        ("file/base/pool.yaml", POOL),
+        ("file/base/class.yaml", CLASS),
+        ("file/prod/kustomization.yaml", "resources: [pool.yaml]\n"),
+        ("file/prod/pool.yaml", &POOL.replace("team: a", "team: b")),
+        ("link/base/pool.yaml", POOL),
+        ("link/base/class.yaml", CLASS),
+        ("link/prod/kustomization.yaml", "resources: [pool.yaml]\n"),
+    ]);
+    std::os::unix::fs::symlink("../base/pool.yaml", folder.path("link/prod/pool.yaml")).unwrap();
+    for (old, new) in [("link", "file"), ("file", "link")] {
+        let run = folder.run(&["plan", "--karpenter-version", "1.14", old, new]);
+        let verdict = run.stdout.lines().next().unwrap_or_default();
+        assert_eq!(
+            verdict,
+            "replaces every node of 1 NodePool (default in prod): spec.template.metadata.labels.team"
+        );
+    }
+}

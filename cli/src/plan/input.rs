@@ -16,8 +16,9 @@ use super::beside::BesideInCommit;
 use super::charts::{self, TextReaders};
 use super::committed;
 use super::flags::{PlanOrigin, PlanRun};
+use super::folder_links;
 use super::git::Commit;
-use super::paths::{CommitPaths, KindsByName};
+use super::paths::{CommitPaths, KindsByName, NamedFiles, drop_unused};
 use super::terraform;
 use crate::config::{self, Config};
 use crate::error::CommandError;
@@ -133,7 +134,18 @@ impl Reader<'_> {
         self.start(&[&olds, &news], messages)?;
         // Of two files, the names are what tells the sides apart.
         let [old_folder, new_folder] = [old, new].map(|path| self.config.base.name(path));
-        let ((old, old_objects), (new, new_objects)) = (self.side(&olds, &[]), self.side(&news, &[]));
+        let further = [
+            folder_links::further_inputs((&olds, old), (&news, new), &self.config.base),
+            folder_links::further_inputs((&news, new), (&olds, old), &self.config.base),
+        ];
+        let has_links = further.iter().any(|inputs| !inputs.is_empty());
+        let ((mut old, old_objects), (mut new, new_objects)) =
+            (self.side(&olds, &further[0]), self.side(&news, &further[1]));
+        if has_links {
+            let real = |name: &str| self.config.base.path(Path::new(name)).canonicalize().ok();
+            let side = |files, folder| NamedFiles { files, folder, real: &real };
+            drop_unused([side(&mut old.files, &old_folder), side(&mut new.files, &new_folder)]);
+        }
         let by_terraform =
             terraform::removed_or_replaced((&old_objects, &old_folder), (&new_objects, &new_folder));
         Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, by_terraform })

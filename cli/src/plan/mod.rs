@@ -5,6 +5,7 @@ mod beside;
 mod charts;
 mod committed;
 mod flags;
+mod folder_links;
 mod git;
 mod human;
 mod input;

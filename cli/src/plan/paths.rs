@@ -149,7 +149,10 @@ impl<'c> CommitPaths<'c> {
     pub(super) fn drop_unused(&self, old: &mut Vec<File>, new: &mut Vec<File>) {
         let of_commit = |name: &str| self.real(name).map(Path::to_owned);
         let of_tree = |name: &str| self.base.path(Path::new(name)).canonicalize().ok();
-        drop_unused([(old, &of_commit), (new, &of_tree)]);
+        drop_unused([
+            NamedFiles { files: old, folder: "", real: &of_commit },
+            NamedFiles { files: new, folder: "", real: &of_tree },
+        ]);
     }
 }
 
@@ -170,21 +173,45 @@ fn named_in(root: &Path, base: &BaseFolder, paths: &[PathBuf]) -> Result<BTreeSe
     Ok(found)
 }
 
-/// A side of a plan, with the function that tells which file a name leads to.
-type NamedFiles<'f> = (&'f mut Vec<File>, &'f dyn Fn(&str) -> Option<PathBuf>);
+/// The files of a side of a plan.
+pub(super) struct NamedFiles<'f> {
+    pub(super) files: &'f mut Vec<File>,
+    /// The start of the names that tells the sides apart.
+    pub(super) folder: &'f str,
+    /// The file that a name leads to.
+    pub(super) real: &'f dyn Fn(&str) -> Option<PathBuf>,
+}
+
+impl NamedFiles<'_> {
+    /// A name without the start of the side.
+    fn plain<'n>(&self, name: &'n str) -> &'n str {
+        without_folder(name, self.folder)
+    }
+
+    fn names(&self) -> BTreeSet<String> {
+        self.files.iter().map(|file| self.plain(file.source.name()).to_owned()).collect()
+    }
+
+    /// The names to which kustomizations refer.
+    fn used(&self) -> BTreeSet<String> {
+        self.files.iter().flat_map(references).map(|name| self.plain(&name).to_owned()).collect()
+    }
+}
+
+fn without_folder<'n>(name: &'n str, folder: &str) -> &'n str {
+    name.strip_prefix(folder).map_or(name, |rest| rest.trim_start_matches('/'))
+}
 
 /// Drops the names that no kustomization uses of files that kustomizations use under other names: an overlay `prod` with a link to
 /// `base/pool.yaml` has the objects of the file, and nothing applies the folder `base` itself.
-fn drop_unused(sides: [NamedFiles<'_>; 2]) {
-    let used: BTreeSet<String> =
-        sides.iter().flat_map(|(files, _)| files.iter()).flat_map(references).collect();
-    let unused = sides.each_ref().map(|(files, real)| unused_names(files, real, &used));
-    let known = sides.each_ref().map(|(files, _)| -> BTreeSet<String> {
-        files.iter().map(|file| file.source.name().to_owned()).collect()
-    });
-    for (files, _) in sides {
+pub(super) fn drop_unused(sides: [NamedFiles<'_>; 2]) {
+    let used: BTreeSet<String> = sides.iter().flat_map(NamedFiles::used).collect();
+    let unused = sides.each_ref().map(|side| unused_names(side, &used));
+    let known = sides.each_ref().map(NamedFiles::names);
+    for side in sides {
+        let NamedFiles { files, folder, .. } = side;
         files.retain(|file| {
-            let name = file.source.name();
+            let name = without_folder(file.source.name(), folder);
             let is_unused = |(known, unused): (&BTreeSet<String>, &BTreeSet<String>)| {
                 !known.contains(name) || unused.contains(name)
             };
@@ -193,28 +220,25 @@ fn drop_unused(sides: [NamedFiles<'_>; 2]) {
     }
 }
 
-fn unused_names(
-    files: &[File],
-    real: &dyn Fn(&str) -> Option<PathBuf>,
-    used: &BTreeSet<String>,
-) -> BTreeSet<String> {
+/// The names of files of a side that nothing uses, without the start of the side.
+fn unused_names(side: &NamedFiles<'_>, used: &BTreeSet<String>) -> BTreeSet<String> {
     let mut by_file: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
-    for file in files.iter().filter(|file| mentions_karpenter(file.source.text().as_bytes())) {
+    for file in side.files.iter().filter(|file| mentions_karpenter(file.source.text().as_bytes())) {
         let name = file.source.name();
-        if let Some(real) = real(name) {
+        if let Some(real) = (side.real)(name) {
             by_file.entry(real).or_default().push(name);
         }
     }
     let several = by_file.into_values().filter(|names| names.len() > 1);
-    let (is_used, mut appliers) = (|name: &&str| used.contains(*name), None);
+    let (is_used, mut appliers) = (|name: &&str| used.contains(side.plain(name)), None);
     let none = BTreeSet::new();
     let mut found = BTreeSet::new();
     for names in several.filter(|names| names.iter().any(is_used)) {
-        let appliers = appliers.get_or_insert_with(|| Appliers::of(files));
+        let appliers = appliers.get_or_insert_with(|| Appliers::of(side.files));
         let is_applied =
             |name: &str| appliers.all().iter().any(|applier| appliers.reaches(applier, name, &none));
         let unused = names.into_iter().filter(|name| !is_used(name) && !is_applied(name));
-        found.extend(unused.map(str::to_owned));
+        found.extend(unused.map(|name| side.plain(name).to_owned()));
     }
     found
 }
