@@ -39,6 +39,7 @@
 //! | `rollout` | when these nodes go, and what they wait for |
 //! | `unread` | changed files that could not be read |
 //! | `finding` | a finding at each changed field |
+//! | `wall_clock` | the clock of the reader |
 //! | `words` | the verdict and other sentences |
 
 mod applied;
@@ -90,6 +91,7 @@ mod terragrunt;
 mod unnamed;
 mod unread;
 mod values_from;
+mod wall_clock;
 pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +118,7 @@ pub use finding::FINDINGS;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
 pub use recreated::{TerraformFate, TerraformObject};
+pub use wall_clock::WallClock;
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
@@ -123,6 +126,7 @@ use definitions::{BothDefinitions, Definitions};
 use elsewhere::GainedSources;
 use feeds::Feeds;
 use networks::Networks;
+use pods::ComparedPods;
 use pool::BothSettings;
 use releases::{PlanReleases, releases_of, settings_at};
 use scope::{PlanScope, scopes};
@@ -152,6 +156,8 @@ pub struct PlanPair<'p> {
 pub struct PlanOptions {
     /// The time of the change.
     pub at: Timestamp,
+    /// The clock of the reader, for the times in sentences.
+    pub clock: WallClock,
     /// The release before; `None` for the release of the input.
     pub from: Option<Release>,
     /// The release after; `None` for the release of the input.
@@ -197,6 +203,7 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
         expiring: Vec::new(),
         at: options.at,
         horizon: options.forecast.horizon,
+        clock: options.clock.clone(),
     };
     let mut plan =
         Plan { answer: empty(options), assumptions: Vec::new(), nodes, keeping: Vec::new(), later: None };
@@ -481,6 +488,7 @@ fn add_scope(
     let pools = pool::pools(scope, changes, &controller, settings, options.at);
     plan.answer.controller.extend(controller);
     if pools.is_empty() {
+        pods::add_new(plan, scope, settings, options);
         return Ok(new);
     }
     plan.answer.node_pools.extend(pools);
@@ -488,13 +496,15 @@ fn add_scope(
     if options.is_snapshot {
         return Ok(new);
     }
-    let is_of_auto_mode = |object: &Object<'_>| NodePool::of(*object).is_some_and(NodePool::is_of_auto_mode);
     if !scope.is_whole {
         plan.assumptions.push(PlanAssumption::TooManyClusters);
-    } else if scope.old.iter().chain(&scope.new).any(is_of_auto_mode) {
+    } else if pods::has_auto_mode(scope) {
         plan.assumptions.push(PlanAssumption::AutoMode);
-    } else if pods::compare(scope, settings, &mut plan.answer.pods).is_err() {
-        plan.assumptions.push(PlanAssumption::TooManyPods);
+    } else {
+        match ComparedPods::of(scope, settings) {
+            Ok(compared) => compared.add_to(&mut plan.answer.pods),
+            Err(_) => plan.assumptions.push(PlanAssumption::TooManyPods),
+        }
     }
     Ok(new)
 }

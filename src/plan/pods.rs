@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::PlannedPods;
 use engine::check::check_within;
+use karpenter::kind::Kind;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::settings::Settings;
 use scheduling::simulation::{Placement, Simulation, TooManyPods};
 
-use super::PlanSide;
 use super::pool::BothSettings;
 use super::scope::PlanScope;
+use super::{Plan, PlanAssumption, PlanOptions, PlanSide};
 use crate::REGISTRY;
 use crate::simulate::DeducedSettings;
 
@@ -27,42 +29,111 @@ const MAX_LISTED: usize = 1_000;
 /// Number of findings that are looked at.
 const MAX_FINDINGS: usize = 10_000;
 
-/// Places the pods before and after, and compares.
-pub(super) fn compare(
+/// Kinds whose objects have pods.
+const WORKLOADS: [&str; 8] = [
+    "Pod",
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "ReplicationController",
+];
+
+/// The pods of one cluster whose place differs, or that have none.
+#[derive(Debug, Default)]
+pub(super) struct ComparedPods {
+    lost: Vec<String>,
+    gained: Vec<String>,
+    /// The pods without a place that had one before or are new.
+    added: Vec<String>,
+    /// The pods without a place that had none before.
+    waiting: Vec<String>,
+}
+
+impl ComparedPods {
+    /// Places the pods before and after, and compares.
+    pub(super) fn of(scope: &PlanScope<'_>, settings: BothSettings<'_>) -> Result<Self, TooManyPods> {
+        let (old, new) = (placed(&scope.old, settings.old)?, placed(&scope.new, settings.new)?);
+        let name = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
+        let mut found = Self::default();
+        for (pod, is_placed) in &new {
+            match old.get(pod) {
+                Some(true) if !is_placed => found.lost.push(name(pod)),
+                Some(false) if *is_placed => found.gained.push(name(pod)),
+                _ => {}
+            }
+            if !is_placed {
+                let waits = old.get(pod) == Some(&false);
+                let list = if waits { &mut found.waiting } else { &mut found.added };
+                list.push(name(pod));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a pod has no place although it had one before or is new.
+    const fn is_worse(&self) -> bool {
+        !self.added.is_empty()
+    }
+
+    /// Adds the pods to the ones of other clusters.
+    pub(super) fn add_to(self, pods: &mut PlannedPods) {
+        pods.lost.extend(self.lost);
+        pods.gained.extend(self.gained);
+        // Another cluster may have a pod of the name. The pods that lose their place come first, so that no list is cut before them.
+        let known: BTreeSet<String> = pods.pending.iter().cloned().collect();
+        let again: BTreeSet<&String> = self.added.iter().collect();
+        pods.pending_before.retain(|pod| !again.contains(pod));
+        pods.pending_before.extend(self.waiting.iter().filter(|pod| !known.contains(*pod)).cloned());
+        pods.pending.splice(0..0, self.added);
+        pods.pending.extend(self.waiting);
+        for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending, &mut pods.pending_before] {
+            // Pods of several clusters may have one name.
+            let mut seen = BTreeSet::new();
+            list.retain(|pod| seen.insert(pod.clone()));
+            list.truncate(MAX_LISTED);
+        }
+        let listed: BTreeSet<&String> = pods.pending.iter().collect();
+        pods.pending_before.retain(|pod| listed.contains(pod));
+    }
+}
+
+/// Whether a cluster has a NodePool, and a workload that is new or changes.
+fn has_new_workload(scope: &PlanScope<'_>) -> bool {
+    let is_workload = |object: &&Object<'_>| WORKLOADS.contains(&object.kind());
+    let name = |object: &Object<'_>| [object.kind(), object.namespace(), object.name()].map(str::to_owned);
+    let text = |object: &Object<'_>| object.at(&["spec"]).map(|spec| spec.to_json().to_string());
+    let olds: BTreeMap<[String; 3], Option<String>> =
+        scope.old.iter().filter(is_workload).map(|object| (name(object), text(object))).collect();
+    let is_new = |object: &Object<'_>| olds.get(&name(object)) != Some(&text(object));
+    scope.new.iter().any(|object| object.is(Kind::NODE_POOL))
+        && scope.new.iter().filter(is_workload).any(is_new)
+}
+
+/// Whether a cluster has NodePools of EKS Auto Mode, whose nodes a simulation does not know.
+pub(super) fn has_auto_mode(scope: &PlanScope<'_>) -> bool {
+    let is_of_auto_mode = |object: &Object<'_>| NodePool::of(*object).is_some_and(NodePool::is_of_auto_mode);
+    scope.old.iter().chain(&scope.new).any(is_of_auto_mode)
+}
+
+/// Adds the pods of new workloads that find no place, if no NodePool is concerned.
+pub(super) fn add_new(
+    plan: &mut Plan,
     scope: &PlanScope<'_>,
     settings: BothSettings<'_>,
-    pods: &mut PlannedPods,
-) -> Result<(), TooManyPods> {
-    let (old, new) = (placed(&scope.old, settings.old)?, placed(&scope.new, settings.new)?);
-    let name = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
-    let (mut added, mut waiting) = (Vec::new(), Vec::new());
-    for (pod, is_placed) in &new {
-        match old.get(pod) {
-            Some(true) if !is_placed => pods.lost.push(name(pod)),
-            Some(false) if *is_placed => pods.gained.push(name(pod)),
-            _ => {}
-        }
-        if !is_placed {
-            let list = if old.get(pod) == Some(&false) { &mut waiting } else { &mut added };
-            list.push(name(pod));
-        }
+    options: &PlanOptions,
+) {
+    let is_tried = !options.is_snapshot && scope.is_whole && !has_auto_mode(scope);
+    if !is_tried || !has_new_workload(scope) {
+        return;
     }
-    // Another cluster may have a pod of the name. The pods that lose their place come first, so that no list is cut before them.
-    let known: BTreeSet<String> = pods.pending.iter().cloned().collect();
-    let again: BTreeSet<&String> = added.iter().collect();
-    pods.pending_before.retain(|pod| !again.contains(pod));
-    pods.pending_before.extend(waiting.iter().filter(|pod| !known.contains(*pod)).cloned());
-    pods.pending.splice(0..0, added);
-    pods.pending.extend(waiting);
-    for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending, &mut pods.pending_before] {
-        // Pods of several clusters may have one name.
-        let mut seen = BTreeSet::new();
-        list.retain(|pod| seen.insert(pod.clone()));
-        list.truncate(MAX_LISTED);
+    if let Some(compared) = ComparedPods::of(scope, settings).ok().filter(ComparedPods::is_worse) {
+        compared.add_to(&mut plan.answer.pods);
+        let assumed = settings.new.assumptions.iter().cloned();
+        plan.assumptions.extend(assumed.map(PlanAssumption::Simulation));
     }
-    let listed: BTreeSet<&String> = pods.pending.iter().collect();
-    pods.pending_before.retain(|pod| listed.contains(pod));
-    Ok(())
 }
 
 /// Whether each pod has a place, by namespace and name. Pods that were not tried are left out.

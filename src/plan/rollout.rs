@@ -72,11 +72,16 @@ pub(super) fn add<'d>(
                 RollReason::Expires(time) => Some(*time),
                 _ => None,
             };
-            let expires = rolled.because.iter().find_map(expiry).filter(|_| rolled.start.is_some());
-            plan.nodes.expiring.extend(expires);
             answer.start = OrEmpty(rolled.start.map(Into::into));
             answer.end = OrEmpty(rolled.end.map(Into::into));
             answer.never = rolled.never || (rolled.start.is_none() && closed.contains(rolled.node_pool));
+            // Budgets do not hold up an expiry.
+            let is_of_budgets =
+                |reason: &RollReason<'_>| matches!(reason, RollReason::Budget(_) | RollReason::Expires(_));
+            let only_budgets = answer.never && rolled.because.iter().all(is_of_budgets);
+            let goes =
+                |time: &Timestamp| rolled.start.is_some() || (only_budgets && *time <= at.plus(how.horizon));
+            plan.nodes.expiring.extend(rolled.because.iter().find_map(expiry).filter(goes));
             if is_removed && answer.end.0.is_none() && !answer.never {
                 answer.because.push("its drain does not end in the time of the forecast".to_owned());
             }

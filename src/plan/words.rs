@@ -16,6 +16,7 @@ use super::later::LaterRemoval;
 use super::recreated;
 use super::retained;
 use super::snapshot::REMOVED;
+use super::wall_clock::WallClock;
 use crate::disrupt::words::{moment, weekday};
 use crate::simulate::words::counted;
 
@@ -204,6 +205,8 @@ pub struct NodeFacts {
     pub at: Timestamp,
     /// The length of the forecast.
     pub horizon: Duration,
+    /// The clock of the reader.
+    pub clock: WallClock,
 }
 
 /// The plan in one sentence, for a cluster with some nodes.
@@ -250,8 +253,8 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, facts: &NodeFacts, later: Option<La
     }
     if let Some(first) = facts.expiring.iter().min() {
         let expire = are(facts.expiring.len(), "expires before it is", "expire before they are");
-        let first = short(*first, facts.at);
-        parts.push(format!("{expire} replaced, from {first} UTC, without a replacement first"));
+        let (first, zone) = (short(*first, facts), &facts.clock.name);
+        parts.push(format!("{expire} replaced, from {first} {zone}, without a replacement first"));
     }
     if may > 0 {
         parts.push(format!("may replace {}{}", of(may), causes(answer, Effect::Unknown, &[])));
@@ -304,13 +307,15 @@ fn period(replaced: &[&PlannedNode], facts: &NodeFacts) -> String {
     match (start, end) {
         (Some(start), Some(end)) if !is_open => {
             let length = about(end.since(start));
-            format!(" in about {length} ({} to {} UTC)", short(start, facts.at), short(end, facts.at))
+            let zone = &facts.clock.name;
+            format!(" in about {length} ({} to {} {zone})", short(start, facts), short(end, facts))
         }
         (Some(start), _) => {
             let horizon = about(facts.horizon);
             format!(
-                " from {} UTC, some of them not within the {horizon} of the forecast",
-                short(start, facts.at)
+                " from {} {}, some of them not within the {horizon} of the forecast",
+                short(start, facts),
+                facts.clock.name
             )
         }
         (None, _) => String::new(),
@@ -328,10 +333,10 @@ fn about(length: Duration) -> String {
 }
 
 /// `Sat 22:00`, with the date if it is about a week or more after the change.
-fn short(time: Timestamp, at: Timestamp) -> String {
+fn short(time: Timestamp, facts: &NodeFacts) -> String {
     const DAYS_WITHOUT_DATE: i64 = 6 * 86_400;
-    let minute = time.minute();
-    if time.since(at).seconds() >= DAYS_WITHOUT_DATE {
+    let minute = (facts.clock.minute)(time);
+    if time.since(facts.at).seconds() >= DAYS_WITHOUT_DATE {
         return moment(minute);
     }
     format!("{} {:02}:{:02}", weekday(minute.day()), minute.of_day() / 60, minute.of_day() % 60)

@@ -83,7 +83,11 @@ fn windows_without_a_gap_never_let_a_node_go() {
         pool
     };
     let (text, status) = verdict(&cluster(1), &closed("800h"), "never");
-    assert_eq!(text, "1 node is never replaced: the budgets of the NodePool allow no disruption");
+    assert_eq!(
+        text,
+        "1 node is never replaced: the budgets of the NodePool allow no disruption; \
+         1 node expires before it is replaced, from Thu 2026-04-09 00:00 UTC, without a replacement first"
+    );
     assert_eq!(status, 1);
     assert_eq!(verdict(&cluster(1), &closed("700h"), "never").1, 0);
 }
@@ -102,6 +106,19 @@ fn nodes_that_expire_before_their_turn_are_counted() {
         ),
         "{text}"
     );
+    let run = plan(&folder, &["--timezone", "Europe/Berlin", "pool.yaml"]);
+    let first = run.stdout.lines().next().unwrap_or_default();
+    assert!(first.contains("from Sat 23:01 Europe/Berlin, without"), "{first}");
+    // Budgets hold up no expiry.
+    let mut closed = pool("b");
+    closed["spec"]["disruption"]["budgets"] = json!([{"nodes": "0"}]);
+    let (text, status) = verdict(&folder, &closed, "never");
+    assert_eq!(
+        text,
+        "3 nodes are never replaced: the budgets of the NodePool allow no disruption; \
+         3 nodes expire before they are replaced, from Sat 22:01 UTC, without a replacement first"
+    );
+    assert_eq!(status, 1);
 }
 
 #[test]

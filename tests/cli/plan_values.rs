@@ -352,3 +352,19 @@ fn a_link_that_becomes_a_file_is_compared_with_the_file_behind_it() {
         );
     }
 }
+
+#[test]
+fn a_new_workload_without_a_place_is_told_although_no_node_pool_changes() {
+    let deployment = |family: &str, image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    spec:\n      nodeSelector: {{karpenter.k8s.aws/instance-family: {family}}}\n      containers: [{{name: a, image: {image}, resources: {{requests: {{cpu: '1'}}}}}}]\n"
+        )
+    };
+    let files = [("pool.yaml", POOL), ("class.yaml", CLASS)];
+    let of = |old: &str, new: &str| verdict(&files, &[("web.yaml", old, new)]);
+    let lost = of(&deployment("m5", "a"), &deployment("p5", "a"));
+    assert!(lost.ends_with("; 1 pod loses its place"), "{lost}");
+    assert!(of("", &deployment("p5", "a")).ends_with("; 1 new pod finds no place"));
+    assert_eq!(of("", &deployment("m5", "a")), NONE);
+    assert_eq!(of(&deployment("p5", "a"), &deployment("p5", "b")), NONE);
+}

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use drift::Effect;
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::release::Release;
-use karpwarden::plan::{PlanAssumption, PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{PlanAssumption, PlanOptions, PlanPair, PlanSide, WallClock, plan};
 use karpwarden::simulate::Choices;
 use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{Cluster, File, READ_OPTIONS, Settings, drift};
@@ -56,6 +56,7 @@ fn recorded_edits_replace_what_karpenter_replaces() {
             is_complete: false,
             namespace: None,
             by_terraform: BTreeSet::new(),
+            clock: WallClock::utc(),
             forecast: ForecastSettings::default(),
             choices: Choices::default(),
             settings: Settings::default(),
@@ -141,6 +142,7 @@ fn a_forecast_that_ends_early_is_an_assumption() {
             is_complete: false,
             namespace: None,
             by_terraform: BTreeSet::new(),
+            clock: WallClock::utc(),
             forecast: ForecastSettings { steps_per_part, ..ForecastSettings::default() },
             choices: Choices::default(),
             settings: Settings::default(),

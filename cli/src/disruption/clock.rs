@@ -1,9 +1,11 @@
 //! Times of the output in the time zone of the reader.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use karpwarden::disrupt::words;
+use karpwarden::plan::WallClock;
 use values::calendar::{Day, Minute};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
@@ -32,6 +34,15 @@ impl Clock {
     /// The name of the time zone.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The clock for sentences. `utc` has the spelling of the sentences.
+    pub(crate) fn on_wall(&self) -> WallClock {
+        if self.name.eq_ignore_ascii_case("utc") {
+            return WallClock::utc();
+        }
+        let clock = self.clone();
+        WallClock { name: self.name.clone(), minute: Arc::new(move |time| clock.local(time)) }
     }
 
     /// The minute that a clock on the wall shows.

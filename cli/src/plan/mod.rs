@@ -148,6 +148,7 @@ fn planned(
     let ca_bundle = run.ca_bundle.as_deref().map_or_else(|| Ok(String::new()), ca_bundle)?;
     let options = PlanOptions {
         at: run.at,
+        clock: run.clock.on_wall(),
         from: run.from,
         to: run.to,
         ca_bundle,

@@ -9,7 +9,7 @@ use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::plan::{Plan, PlanError, PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{Plan, PlanError, PlanOptions, PlanPair, PlanSide, WallClock, plan};
 use karpwarden::rule::settings::Settings;
 use karpwarden::simulate::Choices;
 use karpwarden::values::timestamp::Timestamp;
@@ -44,6 +44,7 @@ pub(crate) fn answer(
         is_complete: has_after,
         namespace: None,
         by_terraform: BTreeSet::new(),
+        clock: WallClock::utc(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: settings.clone(),

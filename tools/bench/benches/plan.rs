@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::release::Release;
-use karpwarden::plan::{Plan, PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{Plan, PlanOptions, PlanPair, PlanSide, WallClock, plan};
 use karpwarden::simulate::{self, Choices};
 use karpwarden::values::timestamp::Timestamp;
 use karpwarden::{Cluster, File, READ_OPTIONS, Settings};
@@ -62,6 +62,7 @@ fn plan_of(snapshot: &str, release: Release) -> Result<Plan> {
         is_complete: false,
         namespace: None,
         by_terraform: BTreeSet::new(),
+        clock: WallClock::utc(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),

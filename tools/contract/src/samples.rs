@@ -19,7 +19,7 @@ use karpwarden::karpenter::upgrade_path::UpgradePath;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
 use karpwarden::objects::embedded::READ_OPTIONS;
-use karpwarden::plan::{PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{PlanOptions, PlanPair, PlanSide, WallClock, plan};
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::simulate::{Choices, DeducedSettings};
@@ -162,6 +162,7 @@ fn planned() -> Result<answers::plan::PlanAnswer, String> {
         is_complete: false,
         namespace: None,
         by_terraform: BTreeSet::new(),
+        clock: WallClock::utc(),
         forecast: ForecastSettings::default(),
         choices: Choices::default(),
         settings: Settings::default(),
