@@ -137,6 +137,19 @@ impl<'p> AppliedObjects<'p> {
         self.objects_of(applier).map(|object| object.root().to_json().to_string()).chain(unread).collect()
     }
 
+    /// Whether the input has a chart at a path from the root of its repository, of which the input may be a part.
+    pub(super) fn has_chart(&self, path: &str) -> bool {
+        let path = path.trim_start_matches("./").trim_matches('/');
+        let is_it = |file: &File| {
+            let folder =
+                file.source.name().strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/'));
+            folder.is_some_and(|folder| {
+                folder.strip_suffix(path).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+            })
+        };
+        !path.is_empty() && self.files.iter().any(is_it)
+    }
+
     /// The files with documents that could not be read and that an object of Flux or Argo CD applies.
     pub(super) fn unread_of(&self, applier: &Applier<'p>) -> impl Iterator<Item = &'p File> {
         let below = applier.folders().filter_map(|folder| self.unread_below.get(folder)).flatten();

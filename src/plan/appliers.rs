@@ -39,6 +39,10 @@ const OF_HELM: [&[&str]; 8] = [
 /// Fields of a source of Argo CD that change what it applies, beside its address.
 const OF_SOURCE: [&str; 5] = ["targetRevision", "helm", "kustomize", "directory", "plugin"];
 
+/// Fields of the `helm` of a source that templates read. Of a chart in the input, they count if its templates read them.
+const OF_TEMPLATES: [&str; 7] =
+    ["values", "valuesObject", "parameters", "fileParameters", "valueFiles", "releaseName", "namespace"];
+
 /// Fields of the `kustomize` of a source that change other kinds of objects, or only the metadata of an object itself.
 ///
 /// Source: `ApplicationSourceKustomize` in pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd; api/internal/konfig/builtinpluginconsts/
@@ -129,7 +133,9 @@ impl Parts {
         match applier.root.str_at(&["kind"]) {
             Some("Kustomization") => parts.add_flux(spec),
             Some("HelmRelease") => {
-                for keys in OF_HELM {
+                // The values for a chart in the input count if its templates read them.
+                let is_compared = |keys: &&&[&str]| applier.is_outside || **keys != ["values"];
+                for keys in OF_HELM.iter().filter(is_compared) {
                     parts.add(&keys.join("."), spec.and_then(|spec| spec.at_path(keys)));
                 }
             }
@@ -176,7 +182,9 @@ impl Parts {
                 text("ref"),
             ];
             let fields = OF_SOURCE.into_iter();
-            let fields = fields.filter_map(|field| Some((field, text_of_field(field, source.get(field)?)?)));
+            let is_own_chart = source.str_at(&["path"]).is_some_and(|path| objects.has_chart(path));
+            let fields = fields
+                .filter_map(|field| Some((field, text_of_field(field, source.get(field)?, is_own_chart)?)));
             self.sources.entry(address).or_default().extend(fields);
         }
     }
@@ -255,12 +263,15 @@ impl Parts {
     }
 }
 
-/// The text of a field of a source; `None` for a `kustomize` that changes no object of Karpenter.
-fn text_of_field(field: &str, node: Node<'_>) -> Option<String> {
-    if field != "kustomize" {
-        return Some(node.to_json().to_string());
-    }
-    let texts = node.members().filter(|(key, _)| !OF_OTHERS.contains(key)).map(|(key, value)| match key {
+/// The text of a field of a source; `None` for a field that changes no object of Karpenter, or only through what the templates of a chart in
+/// the input read.
+fn text_of_field(field: &str, node: Node<'_>, is_own_chart: bool) -> Option<String> {
+    let others = match field {
+        "kustomize" => &OF_OTHERS[..],
+        "helm" if is_own_chart => &OF_TEMPLATES[..],
+        _ => return Some(node.to_json().to_string()),
+    };
+    let texts = node.members().filter(|(key, _)| !others.contains(key)).map(|(key, value)| match key {
         "patches" => {
             let patches = value.items().filter(|patch| may_patch(*patch));
             patches.map(|patch| patch.to_json().to_string()).collect()

@@ -1,4 +1,5 @@
-//! Releases of charts: what objects of Flux and Argo CD, and helmfiles, give to the charts that they install.
+//! Releases of charts: the values that objects of Flux and Argo CD, and helmfiles, give to the charts that they install. What else these
+//! objects say, such as the revision, is compared in [`appliers`](super::appliers).
 //!
 //! Sources: docs/spec/v2/helmreleases.md of fluxcd/helm-controller; `ApplicationSourceHelm` in pkg/apis/application/v1alpha1/types.go of
 //! argoproj/argo-cd; `releases` in docs/configuration.md of helmfile/helmfile.
@@ -16,9 +17,6 @@ use super::named_templates::ExpandedTemplate;
 
 /// Kinds whose objects install a chart with values.
 const KINDS: [&str; 3] = ["HelmRelease", "Application", "ApplicationSet"];
-
-/// Fields of a HelmRelease that give values to the chart in another place, or choose the chart.
-const OF_FLUX: [&str; 5] = ["chart", "chartRef", "valuesFrom", "postRenderers", "kubeConfig"];
 
 /// Fields of a release of a helmfile that change what it installs, beside its values.
 pub(super) const OF_HELMFILE: [&str; 11] = [
@@ -66,7 +64,7 @@ struct GivenValues<'p> {
     values: BTreeMap<String, String>,
     /// The name and the namespace of the release.
     name: String,
-    /// The fields that choose the chart and change it in other ways.
+    /// The other fields of a release of a helmfile.
     rest: String,
 }
 
@@ -80,12 +78,19 @@ impl<'p> ChartReleases<'p> {
             let all = files.iter().flat_map(|(name, file)| in_file(name, file));
             all.collect::<BTreeMap<ReleaseKey<'p>, GivenValues<'p>>>()
         });
-        let keys: BTreeSet<&ReleaseKey<'p>> = olds.keys().chain(news.keys()).collect();
-        let changed = keys.into_iter().filter_map(|key| {
-            let (old, new) = (olds.get(key), news.get(key));
-            (old != new).then(|| ChangedRelease::between(key.0, old, new))
-        });
-        Self { changed: changed.collect(), new: news.into_values().collect() }
+        // A release that moved to another file has no counterpart there.
+        let moved = |(_, kind, namespace, name): &ReleaseKey<'p>| {
+            let is_same = |key: &ReleaseKey<'p>| (key.1, key.2, key.3) == (*kind, *namespace, *name);
+            news.iter().find(|(key, _)| is_same(key) && !olds.contains_key(*key))
+        };
+        // A new release replaces no node.
+        let changed =
+            olds.iter().filter_map(|(key, old)| match news.get_key_value(key).or_else(|| moved(key)) {
+                Some((key, new)) => (old != new).then(|| ChangedRelease::between(key.0, old, new)),
+                None => is_helmfile(key.0).then(|| ChangedRelease::removed(key.0, old)),
+            });
+        let changed: Vec<ChangedRelease<'p>> = changed.collect();
+        Self { changed, new: news.into_values().collect() }
     }
 
     /// The file with a changed release that gives something else to a chart, through one of the charts that give it values. Of a chart in the
@@ -122,15 +127,17 @@ impl<'p> ChartReleases<'p> {
 }
 
 impl<'p> ChangedRelease<'p> {
-    fn between(file: &'p str, old: Option<&GivenValues<'p>>, new: Option<&GivenValues<'p>>) -> Self {
-        let charts = old.into_iter().chain(new).flat_map(|one| one.charts.iter().copied()).collect();
-        let (Some(old), Some(new)) = (old, new) else {
-            return Self { file, charts, keys: BTreeSet::new(), has_other_name: true, is_other: true };
-        };
+    fn between(file: &'p str, old: &GivenValues<'p>, new: &GivenValues<'p>) -> Self {
+        let charts = old.charts.union(&new.charts).copied().collect();
         let keys = old.values.keys().chain(new.values.keys());
         let keys = keys.filter(|key| old.values.get(*key) != new.values.get(*key)).cloned().collect();
-        let is_other = (&old.charts, &old.files, &old.rest) != (&new.charts, &new.files, &new.rest);
+        let is_other = (&old.files, &old.rest) != (&new.files, &new.rest);
         Self { file, charts, keys, has_other_name: old.name != new.name, is_other }
+    }
+
+    fn removed(file: &'p str, old: &GivenValues<'p>) -> Self {
+        let (charts, keys) = (old.charts.clone(), BTreeSet::new());
+        Self { file, charts, keys, has_other_name: true, is_other: true }
     }
 }
 
@@ -184,30 +191,12 @@ impl<'p> GivenValues<'p> {
             given.add_source(source);
         }
         let target = template.unwrap_or(spec).get("destination");
-        let mut add_target = |keys: &[&str]| {
-            for key in keys {
-                push(&mut given.rest, key, target.and_then(|target| target.get(key)));
-            }
-        };
-        add_target(&["server", "name"]);
-        push(&mut given.rest, "generators", spec.get("generators"));
         push(&mut given.name, "namespace", target.and_then(|target| target.get("namespace")));
         given
     }
 
     fn add_flux(&mut self, spec: Node<'p>) {
         self.charts.extend(spec.str_at(&["chart", "spec", "chart"]).or(spec.str_at(&["chartRef", "name"])));
-        for field in OF_FLUX {
-            let node = spec.get(field);
-            // The interval at which Flux looks for a new version changes nothing.
-            match node.and_then(|node| node.get("spec")).filter(|_| field == "chart") {
-                Some(chart) => {
-                    let own = chart.members().filter(|(key, _)| !matches!(*key, "interval" | "verify"));
-                    own.for_each(|(key, value)| push(&mut self.rest, key, Some(value)));
-                }
-                None => push(&mut self.rest, field, node),
-            }
-        }
         for field in ["releaseName", "targetNamespace", "storageNamespace"] {
             push(&mut self.name, field, spec.get(field));
         }
@@ -217,9 +206,6 @@ impl<'p> GivenValues<'p> {
 
     fn add_source(&mut self, source: Node<'p>) {
         self.charts.extend(["path", "chart"].iter().filter_map(|field| source.str_at(&[field])));
-        for (field, value) in source.members().filter(|(field, _)| *field != "helm") {
-            push(&mut self.rest, field, Some(value));
-        }
         let Some(helm) = source.get("helm") else { return };
         for (field, value) in helm.members() {
             match field {
@@ -227,7 +213,7 @@ impl<'p> GivenValues<'p> {
                 "parameters" | "fileParameters" => self.add_parameters(Some(value)),
                 "valueFiles" => self.files.extend(items_of(Some(value)).filter_map(Node::as_str)),
                 "releaseName" | "namespace" => push(&mut self.name, field, Some(value)),
-                _ => push(&mut self.rest, field, Some(value)),
+                _ => {}
             }
         }
     }

@@ -60,15 +60,22 @@ fn only_what_an_object_passes_to_a_chart_of_the_input_counts() {
     }
     assert_eq!(of("", &app), NONE);
     for (old, new, expected) in [
-        (&app, app.replace("value: a", "value: b"), "Application/np has another `helm`"),
         (&app, app.replace("v1", "v2"), "Application/np has another `targetRevision`"),
         (&app, app.replace("name: prod", "name: dev"), "Application/np has another `destination.name`"),
         (&app, String::new(), "Application/np is removed"),
-        (&helm, helm.replace("team: a", "team: b"), "HelmRelease/np has another `values`"),
         (&helm, String::new(), "HelmRelease/np is removed"),
     ] {
         assert_eq!(of(old, &new), may(expected), "{new}");
     }
+    let feeds = "and apps/np.yaml has changed; compare the output of `helm template` or `kustomize build`";
+    for (old, new) in
+        [(&app, app.replace("value: a", "value: b")), (&helm, helm.replace("team: a", "team: b"))]
+    {
+        let found = of(old, &new);
+        assert!(found.starts_with("may replace nodes") && found.ends_with(feeds), "{found}");
+    }
+    // The template does not read these values.
+    assert_eq!(of(&helm, &helm.replace("{team: a}", "{team: a, x: b}")), NONE);
     // Another file with the object is no change, and another folder with the same chart neither.
     let moved = [("apps/np.yaml", &*app, ""), ("apps/prod/np.yaml", "", &*app)];
     assert_eq!(verdict(&chart(&template), &moved), NONE);
@@ -83,10 +90,14 @@ fn a_chart_on_which_the_applied_chart_depends_counts_too() {
     files.push(("charts/all/Chart.yaml", parent));
     let app = application("path: charts/all, helm: {parameters: [{name: np.team, value: a}]}");
     let changed = app.replace("value: a", "value: b");
-    assert_eq!(
-        verdict(&files, &[("apps/np.yaml", &app, &changed)]),
-        may("Application/np has another `helm`")
+    let found = verdict(&files, &[("apps/np.yaml", &app, &changed)]);
+    assert!(
+        found.starts_with("may replace nodes") && found.contains("and apps/np.yaml has changed"),
+        "{found}"
     );
+    // A moved object with other values is a change too.
+    let moved = [("apps/np.yaml", app.as_str(), ""), ("apps/prod/np.yaml", "", changed.as_str())];
+    assert!(verdict(&files, &moved).starts_with("may replace nodes"));
 }
 
 #[test]
