@@ -1,8 +1,6 @@
 //! Objects that a chart installs as its values have them.
 
-use std::sync::Arc;
-
-use terraform::EvaluatedValue;
+use terraform::{EvaluatedValue, TextPlace};
 
 use super::release::ReleaseValues;
 use super::{ResourceInstance, directives, parameters, text_of};
@@ -31,20 +29,32 @@ pub(super) fn objects(
     chart: &str,
     values: ReleaseValues,
 ) -> Vec<DocumentDraft> {
-    let ReleaseValues { values, used, unevaluated, parameters } = values;
+    let ReleaseValues { values, used, unevaluated, parameters, uncounted } = values;
     let reader = CarriedReader { resource, chart };
     let mut objects: Vec<DocumentDraft> =
         unevaluated.into_iter().flat_map(|part| reader.unknown(part)).collect();
     let mut values = values.map_or_else(|| DraftPart::object([], resource.block.place), |(_, values)| values);
+    let mut refused: Vec<DocumentDraft> = uncounted.into_iter().map(|at| reader.refused("set", at)).collect();
     for parameter in parameters {
-        if parameters::name(&parameter).is_some_and(|name| reader.is_carried(name)) {
+        let (name, at) = (parameters::name(&parameter), parameter.place());
+        if name.is_none_or(|name| reader.is_carried(name)) {
             match parameters::applied(&values, &parameter) {
                 Some(changed) => values = changed,
-                None => objects.push(reader.refused(&parameter)),
+                None if parameters::may_reach(&values, &parameter) => {
+                    refused.push(reader.refused(name.unwrap_or("set"), at));
+                }
+                None => objects.push(reader.refused(name.unwrap_or("set"), at)),
             }
         }
     }
-    reader.read(&values, "", chart == RAW, &mut objects);
+    let mut carried = Vec::new();
+    reader.read(&values, "", chart == RAW, &mut carried);
+    // Helm may install the objects otherwise than the values have them.
+    if refused.is_empty() {
+        objects.extend(carried);
+    } else if !carried.is_empty() {
+        objects.extend(refused);
+    }
     if objects.is_empty() { objects } else { objects.into_iter().chain(used).collect() }
 }
 
@@ -119,19 +129,17 @@ impl CarriedReader<'_, '_> {
 
     /// Whether a parameter sets a part of an object.
     fn is_carried(&self, name: &str) -> bool {
-        let keys: &[&str] = if self.chart == RAW { &OF_RAW } else { &OF_OTHERS };
-        let mut parts = name.split(['.', '[']);
-        parts.any(|part| keys.contains(&part))
+        let parts = || name.split(['.', '[']);
+        let is_raw = self.chart == RAW || parts().any(|part| part == RAW);
+        parts().any(|part| OF_OTHERS.contains(&part) || (is_raw && OF_RAW.contains(&part)))
     }
 
-    /// A parameter that sets a part of an object that the values do not have.
-    fn refused(&self, parameter: &DraftPart) -> DocumentDraft {
-        let (address, name) = (&self.resource.block.address, parameters::name(parameter));
-        let name: Arc<str> = name.unwrap_or_default().into();
-        DocumentDraft::Unknown(
-            parameter.place(),
-            format!("`{address}`, not checked in `{name}`: `set` changes an object that is not known"),
-        )
+    /// The objects that a parameter may change in a way that is not known.
+    fn refused(&self, name: &str, at: TextPlace) -> DocumentDraft {
+        let address = &self.resource.block.address;
+        let reason =
+            format!("`{address}`, not checked: what `set` does to its objects at `{name}` is not known");
+        DocumentDraft::Unknown(at, reason)
     }
 }
 

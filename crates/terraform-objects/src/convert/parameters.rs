@@ -30,15 +30,26 @@ pub(super) fn name(parameter: &DraftPart) -> Option<&str> {
 pub(super) fn applied(values: &DraftPart, parameter: &DraftPart) -> Option<DraftPart> {
     let members = parameter.members()?;
     let member = |key: &str| members.iter().find(|member| member.key.as_ref() == key);
-    let is_string = member("type").is_some_and(|kind| match &kind.value {
-        DraftPart::Value(kind) => kind.as_str() == Some("string"),
-        _ => false,
+    let kind = member("type").and_then(|kind| match &kind.value {
+        DraftPart::Value(kind) => kind.as_str(),
+        _ => None,
     });
     let value = match &member("value")?.value {
-        DraftPart::Value(value) if !is_string => DraftPart::Value(typed(value)?),
+        DraftPart::Value(value) if kind != Some("string") => DraftPart::Value(typed(value)?),
         value => value.clone(),
     };
-    with(values, &steps(name(parameter)?)?, value)
+    let steps = steps(name(parameter)?)?;
+    // The provider takes the whole name of a `literal` as one key, which no chart reads.
+    if kind == Some("literal") {
+        return (steps.len() > 1).then(|| values.clone());
+    }
+    with(values, &steps, value)
+}
+
+/// Whether the values have what the path of a parameter leads through, or the path is not known.
+pub(super) fn may_reach(values: &DraftPart, parameter: &DraftPart) -> bool {
+    let steps = name(parameter).and_then(steps);
+    steps.is_none_or(|steps| with(values, &steps, DraftPart::object([], values.place())).is_some())
 }
 
 /// The steps of a path such as `resources[0].spec.weight`. A dot after a backslash belongs to the key.
@@ -71,10 +82,11 @@ fn steps(path: &str) -> Option<Vec<PathStep>> {
 fn typed(value: &EvaluatedValue) -> Option<EvaluatedValue> {
     let Some(text) = value.as_str() else { return Some(value.clone()) };
     let is_number = text == "0" || !text.starts_with('0');
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
     let data = match text {
-        "true" => Data::Bool(true),
-        "false" => Data::Bool(false),
-        "null" => Data::Null(value.type_of()),
+        _ if is("true") => Data::Bool(true),
+        _ if is("false") => Data::Bool(false),
+        _ if is("null") => Data::Null(value.type_of()),
         _ if text.starts_with('{') || text.contains(',') => return None,
         _ => match text.parse::<i64>().ok().filter(|_| is_number).and_then(|_| Number::parse(text)) {
             Some(number) => Data::Number(number),

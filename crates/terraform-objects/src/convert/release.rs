@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use karpenter::chart::name_of;
 use terraform::{
     EvaluatedBlock, EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
 };
@@ -84,7 +85,7 @@ pub(super) fn hidden_objects(block: &EvaluatedBlock) -> Option<DocumentDraft> {
     let chart = chart.as_str()?;
     let name = chart.to_ascii_lowercase().replace(['-', '_'], "");
     let is_about_nodes = NODE_CHARTS.iter().any(|word| name.contains(word))
-        && !matches!(chart.rsplit('/').next(), Some("karpenter" | "karpenter-crd"));
+        && !matches!(name_of(chart), "karpenter" | "karpenter-crd");
     let reason =
         format!("`{}`, not checked: a plan does not show the objects of its chart `{chart}`", block.address);
     is_about_nodes.then_some(DocumentDraft::Unknown(block.place, reason))
@@ -126,14 +127,11 @@ impl<'v> ReleaseArguments<'v> {
 fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     let known = |name: &str| arguments.get(name).and_then(|(_, value)| value.as_str());
     let chart = known("chart").or(arguments.default_chart).unwrap_or_default();
-    match chart.rsplit('/').next() {
-        Some("karpenter") => {}
+    match name_of(chart) {
+        "karpenter" => {}
         // Without a version, only its removal matters.
-        Some("karpenter-crd") if arguments.resource.is_compared || known("version").is_some() => {}
-        Some(name) => {
-            return carried::objects(arguments.resource, name, ReleaseValues::with_parameters(arguments));
-        }
-        None => return Vec::new(),
+        "karpenter-crd" if arguments.resource.is_compared || known("version").is_some() => {}
+        name => return carried::objects(arguments.resource, name, ReleaseValues::with_parameters(arguments)),
     }
     let at = arguments.at;
     let mut members: Vec<DraftMember> = ["chart", "repository", "version", "namespace"]
@@ -143,7 +141,7 @@ fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     if let Some(chart) = arguments.default_chart.filter(|_| arguments.get("chart").is_none()) {
         members.push(DraftMember::new("chart", at, DraftPart::word(chart, at)));
     }
-    let ReleaseValues { values, parameters, mut unevaluated, used } =
+    let ReleaseValues { values, parameters, mut unevaluated, used, .. } =
         ReleaseValues::with_parameters(arguments);
     members.extend(values.map(|(key, values)| DraftMember::new("values", key, values)));
     unevaluated.extend(arguments.others.clone());
@@ -168,6 +166,8 @@ pub(super) struct ReleaseValues {
     /// The values that are not known.
     pub(super) unevaluated: Vec<DraftPart>,
     pub(super) parameters: Vec<DraftPart>,
+    /// The places of parameters of which only Terraform knows how many there are.
+    pub(super) uncounted: Vec<TextPlace>,
     /// The texts of the values.
     pub(super) used: Vec<DocumentDraft>,
 }
@@ -178,6 +178,7 @@ impl ReleaseValues {
         values.read(arguments);
         for name in ["set_list", "set", "set_sensitive"] {
             values.parameters.extend(parameters(name, arguments));
+            values.uncounted.extend(uncounted(name, arguments));
         }
         values
     }
@@ -214,6 +215,13 @@ impl ReleaseValues {
 fn decoded(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
     let value = text.encoded().cloned().or_else(|| decode_yaml(text, used))?;
     (value.is_null() || value.members().is_some()).then_some(value)
+}
+
+/// The places of single settings of which only Terraform knows how many there are.
+fn uncounted<'a>(name: &'a str, arguments: &'a ReleaseArguments<'_>) -> impl Iterator<Item = TextPlace> + 'a {
+    let blocks = arguments.blocks.iter().filter(move |block| block.kind == name && !block.is_counted);
+    let list = arguments.get(name).filter(|(_, value)| value.items().is_none() && value.members().is_none());
+    blocks.map(|block| block.place).chain(list.map(|(key, _)| key))
 }
 
 /// The values that single settings give: blocks, or a list of objects. The values of `set_sensitive` are placeholders.

@@ -138,6 +138,31 @@ fn parameters_change_the_objects_of_a_chart() {
     .spec.x.y = "${module.m.x}" @15:13 from "module.m.x"
     .spec.text = "10" @10:13
     --- main.tf:17
-    `helm_release.r`, not checked in `resources[3].spec.weight`: `set` changes an object that is not known
+    `helm_release.r`, not checked: what `set` does to its objects at `resources[3].spec.weight` is not known
     "#);
+}
+
+#[test]
+fn objects_that_parameters_change_in_an_unknown_way_are_not_read() {
+    let of = |set: &str| {
+        let values = "  values = [yamlencode({ resources = [{ apiVersion = \"a/v1\", kind = \"A\", spec = { weight = 1000 } }] })]\n";
+        release("raw", &format!("{values}{set}"))
+    };
+    let at = "resources[0].spec.weight";
+    for set in [
+        format!("  set {{\n    name = \"{at}\"\n    value = \"1,2\"\n  }}\n"),
+        format!("  set {{\n    name = module.m.x\n    value = 5\n  }}\n"),
+        format!("  set = [for one in module.m.all : {{ name = \"{at}\", value = one }}]\n"),
+        format!(
+            "  dynamic \"set\" {{\n    for_each = module.m.all\n    content {{\n      name = \"{at}\"\n      value = 5\n    }}\n  }}\n"
+        ),
+    ] {
+        let found = of(&set);
+        assert!(found.contains("what `set` does") && !found.contains("1000"), "{set}{found}");
+    }
+    // The provider takes the name of a literal as one key.
+    let literal = format!("  set {{\n    name = \"{at}\"\n    value = \"5\"\n    type = \"literal\"\n  }}\n");
+    assert!(of(&literal).contains(".spec.weight = 1000"));
+    let truth = of("  set {\n    name = \"resources[0].spec.on\"\n    value = \"True\"\n  }\n");
+    assert!(truth.contains(".spec.on = true"), "{truth}");
 }
