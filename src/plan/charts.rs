@@ -26,6 +26,8 @@ const NESTED: &str = "charts";
 pub(super) struct Charts<'p> {
     /// By folder, without the start of a side.
     by_folder: BTreeMap<&'p str, Chart<'p>>,
+    /// The folders of the charts that give values to each chart, the chart included.
+    around: BTreeMap<&'p str, BTreeSet<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,10 @@ impl<'p> Charts<'p> {
             let dependencies = items_of(tree.root().get("dependencies"));
             chart.dependencies.extend(dependencies.filter_map(|item| Dependency::of(item, folder)));
         }
+        let around = |folder: &&'p str| {
+            (*folder, found.giving_to(folder).into_iter().map(|chart| chart.folder).collect())
+        };
+        found.around = found.by_folder.keys().map(around).collect();
         found
     }
 
@@ -106,7 +112,7 @@ impl<'p> Charts<'p> {
     pub(super) fn share_names(&self, one: &str, other: &str) -> bool {
         let is_around = |outer: &str, inner: &str| {
             let (outer, inner) = (outer.trim_end_matches('/'), inner.trim_end_matches('/'));
-            self.giving_to(inner).iter().any(|chart| chart.folder == outer)
+            self.around.get(inner).is_some_and(|all| all.contains(outer))
         };
         one.starts_with(other) || other.starts_with(one) || is_around(one, other) || is_around(other, one)
     }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::PlannedPods;
 use engine::check::check_within;
-use karpenter::kind::Kind;
+use karpenter::labels;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::pod::Pod;
 use rule::settings::Settings;
 use scheduling::simulation::{Placement, Simulation, TooManyPods};
 
@@ -100,7 +101,8 @@ impl ComparedPods {
     }
 }
 
-/// Whether a cluster has a NodePool, and a workload that is new or changes.
+/// Whether a cluster has a NodePool, and a workload that is new or changes. If such a workload selects nodes of others, such as the ones of a
+/// managed node group, its pods may find a place there.
 fn has_new_workload(scope: &PlanScope<'_>) -> bool {
     let is_workload = |object: &&Object<'_>| WORKLOADS.contains(&object.kind());
     let name = |object: &Object<'_>| [object.kind(), object.namespace(), object.name()].map(str::to_owned);
@@ -108,8 +110,22 @@ fn has_new_workload(scope: &PlanScope<'_>) -> bool {
     let olds: BTreeMap<[String; 3], Option<String>> =
         scope.old.iter().filter(is_workload).map(|object| (name(object), text(object))).collect();
     let is_new = |object: &Object<'_>| olds.get(&name(object)) != Some(&text(object));
-    scope.new.iter().any(|object| object.is(Kind::NODE_POOL))
-        && scope.new.iter().filter(is_workload).any(is_new)
+    let pools: Vec<NodePool<'_>> = scope.new.iter().filter_map(|object| NodePool::of(*object)).collect();
+    let changed: Vec<&Object<'_>> =
+        scope.new.iter().filter(is_workload).filter(|object| is_new(object)).collect();
+    !pools.is_empty() && !changed.is_empty() && !changed.iter().any(|object| selects_others(**object, &pools))
+}
+
+/// Whether the pods of a workload select a label that neither Karpenter nor a NodePool sets.
+fn selects_others(object: Object<'_>, pools: &[NodePool<'_>]) -> bool {
+    let is_of_karpenter = |key: &str| {
+        let mut required = pools.iter().flat_map(|pool| pool.requirements().items());
+        labels::all_well_known().any(|known| known == labels::normalised(key))
+            || pools.iter().any(|pool| pool.node_labels().any(|(own, _)| own == key))
+            || required.any(|requirement| requirement.key() == Some(key))
+    };
+    let keys = Pod::of(object).into_iter().flat_map(Pod::expressions);
+    keys.map(|expression| expression.key).any(|key| !is_of_karpenter(key))
 }
 
 /// Whether a cluster has NodePools of EKS Auto Mode, whose nodes a simulation does not know.
