@@ -6,6 +6,7 @@ use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::appliers::{Applier, generators, sources};
 use drift::{Effect, ObjectChangeKind};
+use karpenter::chart;
 use manifest::tree::{Node, items_of};
 
 use super::applied_objects::{AppliedObjects, name_of};
@@ -24,8 +25,13 @@ const OF_FLUX: [&str; 6] =
 /// The patches of a Kustomization of Flux.
 const PATCHES: [&str; 3] = ["patches", "patchesJson6902", "patchesStrategicMerge"];
 
-/// Fields of a HelmRelease that change what it installs.
-const OF_HELM: [&[&str]; 8] = [
+/// Fields of a HelmRelease that change what it installs. Flux uninstalls a release before it installs it under another name.
+///
+/// Source: "Release name", "Target namespace" and "Storage namespace" in docs/spec/v2/helmreleases.md of fluxcd/helm-controller.
+const OF_HELM: [&[&str]; 11] = [
+    &["releaseName"],
+    &["targetNamespace"],
+    &["storageNamespace"],
     &["chart", "spec", "chart"],
     &["chart", "spec", "version"],
     &["chart", "spec", "sourceRef"],
@@ -141,6 +147,7 @@ impl Parts {
             }
             Some("ApplicationSet") => {
                 parts.add_generators(spec);
+                parts.add("templatePatch", spec.and_then(|spec| spec.get("templatePatch")));
                 parts.add_argo(spec.and_then(|spec| spec.at_path(&["template", "spec"])), applier, objects);
             }
             _ => parts.add_argo(spec, applier, objects),
@@ -423,7 +430,7 @@ fn is_own(source: Node<'_>) -> bool {
 }
 
 pub(super) fn is_own_chart(chart: &str) -> bool {
-    OWN_CHARTS.contains(&chart.rsplit('/').next().unwrap_or(chart))
+    OWN_CHARTS.contains(&chart::name_of(chart))
 }
 
 /// The change of an object with another field, or that is removed.

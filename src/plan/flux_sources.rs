@@ -20,8 +20,20 @@ use super::scope::without_start;
 use super::{PlanPair, PlanSide};
 
 /// Fields of a repository or of a chart that decide which content it has.
-const FIELDS: [&str; 9] =
-    ["ref", "url", "bucketName", "endpoint", "prefix", "layerSelector", "version", "chart", "sourceRef"];
+const FIELDS: [&str; 12] = [
+    "ref",
+    "url",
+    "ignore",
+    "include",
+    "valuesFiles",
+    "bucketName",
+    "endpoint",
+    "prefix",
+    "layerSelector",
+    "version",
+    "chart",
+    "sourceRef",
+];
 
 /// The repositories and charts of Flux on one side, by kind and name.
 pub(super) struct FluxSources<'p> {

@@ -12,7 +12,7 @@
 //! | `feeds` | changed files that feed values into objects that do not change |
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
-//! | `terraform`, `blocks`, `spelling` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `terragrunt`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
@@ -71,6 +71,7 @@ mod namespaces;
 mod networks;
 mod node_modules;
 mod older;
+mod outputs;
 mod outside;
 mod outside_charts;
 mod pods;

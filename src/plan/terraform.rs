@@ -14,6 +14,7 @@ use values::placeholder::Placeholder;
 use super::PlanPair;
 use super::appliers::is_own_chart;
 use super::blocks::{Argument, Part, Reference, parts, references, variables};
+use super::outputs;
 use super::outside::WORDS;
 use super::scope::without_start;
 
@@ -55,8 +56,8 @@ impl FedPart<'_> {
     }
 
     /// The arguments that feed an attribute: of a resource the one with its name if both sides have it. A module may make an output of its
-    /// other arguments, except for the ones that are known to pass an argument on.
-    fn feeding<'a>(&self, attribute: Option<&'a str>) -> impl Fn(&Argument) -> bool + use<'a> {
+    /// other arguments, except for the ones that are known to pass an argument on, and for the outputs of published modules.
+    fn feeding<'a>(&'a self, attribute: Option<&'a str>) -> impl Fn(&Argument) -> bool + use<'a> {
         let attribute_alone = attribute.filter(|name| !self.is_module || PASSED_ON.contains(name));
         let is_own =
             move |argument: &Argument| attribute_alone.is_some_and(|attribute| attribute == argument.name);
@@ -66,7 +67,18 @@ impl FedPart<'_> {
         };
         let has_own =
             self.sides_with(is_own) == [true, true] && self.sides_with(is_of_instance) == [false, false];
-        move |argument| if has_own { is_own(argument) } else { argument.feeds(attribute) }
+        let source = self.source();
+        move |argument| {
+            let known = source.zip(attribute);
+            let known = known.and_then(|(source, output)| outputs::depends(source, output, &argument.name));
+            known.unwrap_or_else(|| if has_own { is_own(argument) } else { argument.feeds(attribute) })
+        }
+    }
+
+    /// The address of the module that a part calls.
+    fn source(&self) -> Option<&str> {
+        let all = self.sides.iter().flatten().flatten().filter(|argument| argument.name == "source");
+        all.filter_map(|argument| text_of(&argument.text, "source")).next().filter(|_| self.is_module)
     }
 
     /// The text of all arguments of both sides.

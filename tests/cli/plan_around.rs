@@ -90,6 +90,38 @@ fn another_version_of_kubernetes_replaces_the_nodes_of_aliases() {
 }
 
 #[test]
+fn outputs_of_published_modules_depend_on_some_of_their_arguments() {
+    let class = CLASS.replace("role: nodes", "role: \"${module.karpenter.node_iam_role_name}\"");
+    let main = format!(
+        "module \"vpc\" {{\n  source = \"terraform-aws-modules/vpc/aws\"\n  name = \"prod\"\n}}\n\
+         module \"eks\" {{\n  source = \"terraform-aws-modules/eks/aws\"\n  name = \"prod\"\n  subnet_ids = module.vpc.private_subnets\n}}\n\
+         module \"karpenter\" {{\n  source = \"terraform-aws-modules/eks/aws//modules/karpenter\"\n  cluster_name = module.eks.cluster_name\n}}\n\
+         resource \"kubectl_manifest\" \"class\" {{\n  yaml_body = <<-YAML\n{class}  YAML\n}}\n"
+    );
+    assert!(class.contains("module.karpenter"), "{class}");
+    let of = |old: &str, new: &str| {
+        let beside = pool("default", OWN, "weight: 1");
+        verdict(&beside, ("main.tf", &main, &main.replace(old, new)))
+    };
+    for (old, new) in [
+        ("aws\"\n  name = \"prod\"\n}", "aws\"\n  name = \"prod\"\n  enable_flow_log = true\n}"),
+        ("  subnet_ids", "  enable_irsa = true\n  subnet_ids"),
+        ("  cluster_name", "  enable_spot_termination = true\n  cluster_name"),
+    ] {
+        let found = of(old, new);
+        assert!(found.starts_with("no node is replaced"), "{new}: {found}");
+    }
+    for (old, new) in [
+        ("prod\"\n  subnet_ids", "test\"\n  subnet_ids"),
+        ("  cluster_name", "  node_iam_role_name = \"nodes\"\n  cluster_name"),
+        ("modules/karpenter\"", "modules/karpenter\"\n  version = \"21.0.0\""),
+    ] {
+        let found = of(old, new);
+        assert!(found.starts_with("may replace nodes"), "{new}: {found}");
+    }
+}
+
+#[test]
 fn the_cluster_counts_in_a_configuration_that_does_not_mention_karpenter() {
     let beside = format!("{}---\n{CLASS}", pool("default", OWN, "weight: 1"));
     let module = |version: &str| {

@@ -99,3 +99,19 @@ fn the_same_chart_from_elsewhere_keeps_its_definitions() {
     );
     assert_eq!(change("{repoURL: 'https://example.com/charts', chart: others, targetRevision: 1.14.0}"), may);
 }
+
+#[test]
+fn an_archive_of_the_chart_is_the_chart() {
+    let main = |chart: &str| {
+        format!(
+            "resource \"helm_release\" \"crds\" {{\n  name = \"crds\"\n  chart = \"{chart}\"\n  version = \"1.8.0\"\n}}\n"
+        )
+    };
+    let one = pool("one");
+    let of = |new: &str| {
+        let files = [("pools/one.yaml", one.as_str())];
+        shown(&verdict(&files, &[("tf/main.tf", &main("karpenter-crd"), new)])).to_owned()
+    };
+    assert_eq!(of(&main("${path.module}/charts/karpenter-crd-1.8.0.tgz")), NONE);
+    assert_eq!(of(&main("others")), "removes the nodes of 1 NodePool (one): chart karpenter-crd is removed");
+}

@@ -367,4 +367,8 @@ fn a_new_workload_without_a_place_is_told_although_no_node_pool_changes() {
     assert!(of("", &deployment("p5", "a")).ends_with("; 1 new pod finds no place"));
     assert_eq!(of("", &deployment("m5", "a")), NONE);
     assert_eq!(of(&deployment("p5", "a"), &deployment("p5", "b")), NONE);
+    // The pods may have a place on the nodes of a managed node group.
+    let of_group =
+        deployment("p5", "a").replace("karpenter.k8s.aws/instance-family", "eks.amazonaws.com/nodegroup");
+    assert_eq!(of("", &of_group), NONE);
 }

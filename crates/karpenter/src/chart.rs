@@ -4,6 +4,19 @@ use manifest::tree::Node;
 
 use crate::release::Releases;
 
+/// The name of a chart, from its name, its path, its address or its archive: `karpenter` for `charts/karpenter-1.8.0.tgz`.
+///
+/// Source: "helm package" in docs/helm of helm/helm-www: the name of an archive ends in the version.
+pub fn name_of(chart: &str) -> &str {
+    let last = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let Some(archive) = last.strip_suffix(".tgz") else { return last };
+    let is_version =
+        |rest: &str| rest.trim_start_matches('v').starts_with(|char: char| char.is_ascii_digit());
+    let mut versions =
+        archive.match_indices('-').filter(|(at, _)| archive.get(at + 1..).is_some_and(is_version));
+    versions.next().and_then(|(at, _)| archive.get(..at)).unwrap_or(archive)
+}
+
 /// The values of Karpenter's chart in a mapping: the mapping itself, or its value under `karpenter`.
 pub fn values_in(root: Node<'_>) -> Option<Node<'_>> {
     let is_own =
