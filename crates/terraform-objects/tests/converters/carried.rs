@@ -98,7 +98,7 @@ fn objects_of_other_charts_are_in_lists_maps_texts_and_charts_within() {
     .kind = "D" @7:70
     --- main.tf:7
     `helm_release.r`, not checked: `grafana.sidecar.extraDeploy` is known only after Terraform applies `${module.m.more}`
-    --- main.tf:9
+    --- main.tf:8
     .apiVersion = "a/v1" @8:52
     .kind = "E" @8:67
     "#);
