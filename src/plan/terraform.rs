@@ -77,8 +77,8 @@ impl FedPart<'_> {
 
     /// The address of the module that a part calls.
     fn source(&self) -> Option<&str> {
-        let all = self.sides.iter().flatten().flatten().filter(|argument| argument.name == "source");
-        all.filter_map(|argument| text_of(&argument.text, "source")).next().filter(|_| self.is_module)
+        let mut all = self.sides.iter().flatten().flatten().filter(|argument| argument.name == "source");
+        all.find_map(|argument| text_of(&argument.text, "source")).filter(|_| self.is_module)
     }
 
     /// The text of all arguments of both sides.

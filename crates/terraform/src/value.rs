@@ -64,7 +64,7 @@ pub struct Unknown {
     /// The failure, if Terraform refuses the expression or it is not evaluated here.
     pub failure: Option<Arc<EvaluationFailure>>,
     /// The texts that the arguments come from, if a function computes the value.
-    pub(crate) sources: Option<Arc<[TextNumber]>>,
+    pub(crate) sources: Option<Arc<Vec<TextNumber>>>,
 }
 
 impl Unknown {
@@ -76,7 +76,7 @@ impl Unknown {
 
     /// The texts that the arguments of a function come from, if it computes the value.
     pub fn sources(&self) -> &[TextNumber] {
-        self.sources.as_deref().unwrap_or_default()
+        self.sources.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 

@@ -102,13 +102,12 @@ fn with(part: &DraftPart, steps: &[PathStep], value: DraftPart) -> Option<DraftP
     match step {
         PathStep::Key(key) => {
             let mut members = part.members()?;
-            match members.iter_mut().find(|member| member.key.as_ref() == key) {
-                Some(member) => member.value = with(&member.value, rest, value)?,
-                None => {
-                    let place = value.place();
-                    let inner = with(&DraftPart::object([], place), rest, value)?;
-                    members.push(DraftMember::new(key, place, inner));
-                }
+            if let Some(member) = members.iter_mut().find(|member| member.key.as_ref() == key) {
+                member.value = with(&member.value, rest, value)?;
+            } else {
+                let place = value.place();
+                let inner = with(&DraftPart::object([], place), rest, value)?;
+                members.push(DraftMember::new(key, place, inner));
             }
             Some(DraftPart::Object(members, at))
         }

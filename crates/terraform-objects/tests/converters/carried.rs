@@ -151,7 +151,7 @@ fn objects_that_parameters_change_in_an_unknown_way_are_not_read() {
     let at = "resources[0].spec.weight";
     for set in [
         format!("  set {{\n    name = \"{at}\"\n    value = \"1,2\"\n  }}\n"),
-        format!("  set {{\n    name = module.m.x\n    value = 5\n  }}\n"),
+        "  set {\n    name = module.m.x\n    value = 5\n  }\n".to_owned(),
         format!("  set = [for one in module.m.all : {{ name = \"{at}\", value = one }}]\n"),
         format!(
             "  dynamic \"set\" {{\n    for_each = module.m.all\n    content {{\n      name = \"{at}\"\n      value = 5\n    }}\n  }}\n"

@@ -37,7 +37,9 @@ impl Evaluation<'_> {
             return Cow::Borrowed(name);
         }
         let mut contents = HiddenContents { place, name, found: Vec::new() };
-        causes.iter().for_each(|cause| contents.add(cause));
+        for cause in causes {
+            contents.add(cause);
+        }
         if contents.found.is_empty() {
             return Cow::Borrowed(name);
         }
@@ -73,7 +75,9 @@ impl HiddenContents<'_> {
             Data::List(_, items) | Data::Set(_, items) | Data::Tuple(items) => {
                 let items = items.as_slice();
                 self.add_scalar(value, &format!("[{}]", items.len()));
-                items.iter().for_each(|item| self.add(item));
+                for item in items {
+                    self.add(item);
+                }
             }
             Data::Map(_, members) | Data::Object(members) => {
                 for (key, member) in members.as_map() {
@@ -117,7 +121,7 @@ pub(crate) fn derived<'v>(
 }
 
 /// The texts that some values come from.
-pub(crate) fn sources_of(values: &[EvaluatedValue]) -> Option<Arc<[TextNumber]>> {
+pub(crate) fn sources_of(values: &[EvaluatedValue]) -> Option<Arc<Vec<TextNumber>>> {
     let mut sources = Vec::new();
     let mut add = |text: &EvaluatedText| {
         sources.extend(text.pieces().iter().map(|piece| piece.place.text));
@@ -132,5 +136,5 @@ pub(crate) fn sources_of(values: &[EvaluatedValue]) -> Option<Arc<[TextNumber]>>
     sources.extend(further.flatten());
     sources.sort_unstable();
     sources.dedup();
-    (!sources.is_empty()).then(|| sources.into())
+    (!sources.is_empty()).then(|| Arc::new(sources))
 }
