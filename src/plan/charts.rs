@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cluster::folders::{name, parent};
+use cluster::folders::{joined, name, parent};
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
@@ -141,21 +141,6 @@ fn is_nested(inner: &str, outer: &str) -> bool {
     let rest = if outer.is_empty() { Some(inner) } else { inner.strip_prefix(outer) };
     let rest = rest.map(|rest| rest.trim_start_matches('/'));
     rest.and_then(parent) == Some(NESTED)
-}
-
-/// The folder that a path from another folder means.
-pub(super) fn joined(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::KUSTOMIZATION_FILES;
-use cluster::folders::{folders_of, name};
+use cluster::folders::{folders_of, joined, name};
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File, FileKind, is_terraform};
@@ -13,7 +13,7 @@ use values::placeholder::Placeholder;
 
 use super::change::{PlanChange, set_effect, unchanged};
 use super::chart_releases::ChartReleases;
-use super::charts::{Charts, GivingChart, joined};
+use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::named_templates::NamedTemplates;
 use super::scope::{PLANNED, PlanScope, place_key, without_start};

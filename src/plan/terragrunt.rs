@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use cluster::folders::{folders_of, name, parent};
+use cluster::folders::{folders_of, joined, name, parent};
 use drift::{Effect, ObjectChangeKind};
 
 use super::blocks::{Argument, arguments_in, arguments_of};
-use super::charts::joined;
 use super::feeds::{Feeds, without_root};
 use super::node_modules::NodeModules;
 use super::scope::without_start;

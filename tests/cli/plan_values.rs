@@ -104,7 +104,7 @@ fn a_chart_around_a_chart_gives_it_values_under_its_alias() {
             assert_eq!(of((file, &not_meant.0, &not_meant.1)), NONE, "{file} {other}");
         }
     }
-    // The default values of a chart beside it, also with a key that both read.
+    // The default values of another chart, also with a key that both read.
     let beside = [
         ("charts/node-pools/Chart.yaml", "name: node-pools\n"),
         ("charts/node-pools/templates/pool.yaml", pool.as_str()),

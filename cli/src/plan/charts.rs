@@ -17,7 +17,7 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Files of a chart that templates do not read: Helm's own, and documents for people.
 const OTHERS: [&str; 5] = ["Chart.", "README", "LICENSE", "CHANGELOG", "NOTES.txt"];
 
-/// What may read files that are no manifests.
+/// Charts and generators that may read files that are no manifests.
 pub(super) struct TextReaders {
     /// The folders of the charts in the input.
     charts: BTreeSet<String>,

@@ -95,7 +95,7 @@ fn evaluate_into(
     let mut merge = Merge::of_configurations(managed.is_none());
     let is_beside_others = files.iter().any(|file| convert::may_depend(file.source.text()));
     let is_compared = managed.is_some();
-    // What is left of a configuration may only say that Terraform forgets the objects.
+    // The rest of a configuration may only say that Terraform forgets the objects.
     let is_mentioned = |text: &str| {
         convert::is_mentioned(text, is_beside_others) || (is_compared && managed::may_forget(text))
     };

@@ -14,7 +14,7 @@ use karpenter::kind::is_karpenter_group;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
-use crate::folders::{folders_of, name, parent};
+use crate::folders::{folders_of, joined, name, parent};
 use template::TemplateReads;
 
 /// Name of the file that defines a chart.
@@ -226,21 +226,6 @@ fn local_dependencies(folder: &str, definition: Node<'_>) -> Vec<String> {
     let repositories = items_of(definition.get("dependencies")).filter_map(|it| it.str_at(&["repository"]));
     let paths = repositories.filter_map(|repository| repository.strip_prefix("file://"));
     paths.map(|path| joined(folder, path)).collect()
-}
-
-/// A relative path from a folder, without `.` and `..`.
-fn joined(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 /// Whether a template has the `apiVersion` of an object of Karpenter.
