@@ -239,6 +239,24 @@ fn shows_hints_only_if_the_user_wants_them() {
 }
 
 #[test]
+fn goes_from_the_name_of_a_rule_to_its_page() {
+    let settings = "exceptions:\n  - rule: storageclass-immediate\n    name: gp2\n    reason: one zone\n";
+    let folder = Folder::with(&[("karpwarden.yaml", settings), ("class.yaml", CLASS)]);
+    let path = folder.path("karpwarden.yaml");
+    let folders = json!([{"uri": uri(&folder.path("")), "name": "a"}]);
+    let page = json!([{"uri": "pages:storageclass-immediate.md", "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}]);
+    for (options, expected) in [(json!({"rulePages": "pages"}), page), (Value::Null, json!([]))] {
+        let mut editor = Editor::silent();
+        let start =
+            json!({"capabilities": {}, "workspaceFolders": folders, "initializationOptions": options});
+        editor.ask("initialize", &start);
+        editor.open(&path, settings);
+        assert_eq!(editor.ask_at("textDocument/definition", &path, (1, 12)), expected);
+        assert_eq!(editor.ask_at("textDocument/definition", &path, (2, 12)), json!([]));
+    }
+}
+
+#[test]
 fn opens_the_page_of_a_rule_in_a_browser() {
     let folder = Folder::with(&FILES);
     let class = folder.path("class.yaml");

@@ -30,6 +30,12 @@ spec:
   securityGroupSelectorTerms: [{tags: {a: b}}]
 ";
 
+const SETTINGS: &str = "exceptions:
+  - rule: storageclass-immediate
+    name: gp2
+    reason: one zone
+";
+
 /// Runs an editor with a script in a folder of manifests. Returns what the script wrote.
 fn edited(editor: &str, script: &str, arguments: impl Fn(&Path) -> Vec<String>) -> Value {
     let folder = tempfile::tempdir().unwrap();
@@ -37,6 +43,7 @@ fn edited(editor: &str, script: &str, arguments: impl Fn(&Path) -> Vec<String>) 
     let root = folder.path().canonicalize().unwrap();
     fs::write(root.join("pool.yaml"), POOL).unwrap();
     fs::write(root.join("class.yaml"), CLASS).unwrap();
+    fs::write(root.join("karpwarden.yaml"), SETTINGS).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/editors").join(script);
     let result = root.join("result.json");
     let output = Command::new(editor)
@@ -75,7 +82,9 @@ fn neovim_shows_explains_completes_fixes_and_jumps() {
         let run = format!("luafile {}", script.display());
         ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", &run].map(str::to_owned).into()
     };
-    assert_session(&edited("nvim", "neovim.lua", arguments));
+    let session = edited("nvim", "neovim.lua", arguments);
+    assert_session(&session);
+    assert_eq!(session["page"], json!("# storageclass-immediate"), "{session}");
 }
 
 #[test]

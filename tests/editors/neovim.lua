@@ -5,6 +5,17 @@ local client = vim.lsp.start_client({
   name = 'karpwarden',
   cmd = { os.getenv('KARPWARDEN'), 'lsp' },
   root_dir = vim.fn.getcwd(),
+  init_options = { rulePages = 'karpwarden-rule' },
+})
+
+-- The pages of rules, as docs/editors.md sets them up.
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  pattern = 'karpwarden-rule:*',
+  callback = function(event)
+    local rule = event.match:match('karpwarden%-rule:(.*)%.md$')
+    vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, vim.fn.systemlist({ os.getenv('KARPWARDEN'), 'explain', rule }))
+    vim.bo[event.buf].filetype, vim.bo[event.buf].buftype, vim.bo[event.buf].modifiable = 'markdown', 'nofile', false
+  end,
 })
 
 local function open(name)
@@ -64,6 +75,10 @@ local function run()
   local location = ask(pool, 'textDocument/definition', 6, 75)[1]
   vim.lsp.util.jump_to_location(location, 'utf-16')
   result.definition = vim.api.nvim_buf_get_name(0) .. ':' .. (vim.api.nvim_win_get_cursor(0)[1] - 1)
+
+  local settings = open('karpwarden.yaml')
+  vim.lsp.util.jump_to_location(ask(settings, 'textDocument/definition', 1, 12)[1], 'utf-16')
+  result.page = vim.api.nvim_buf_get_lines(0, 0, 1, false)[1]
 end
 
 local ok, problem = pcall(run)

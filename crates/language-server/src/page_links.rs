@@ -1,6 +1,6 @@
-//! Links from the names of rules, in comments and in the config file, to their pages.
+//! From the names of rules, in comments and in the config file, to their pages: links, and definitions.
 
-use lsp_types::DocumentLink;
+use lsp_types::{DocumentLink, Location, Range};
 use manifest::source::Span;
 use rule::Rule;
 use rule::registry::Registry;
@@ -30,12 +30,32 @@ pub(crate) fn of_document(
     rules_named_in(document, text.text(), registry).into_iter().filter_map(link).collect()
 }
 
-/// The rules that a document names, with the places of their names.
-pub(crate) fn rules_named_in<'r>(
+/// The page of the rule that is named at a byte of a document, as a document of the editor: `scheme:name.md`.
+pub(crate) fn definition(
     document: &OpenDocument,
     text: &str,
+    byte: usize,
+    registry: &Registry,
+    scheme: &str,
+) -> Option<Location> {
+    let (_, rule) = rule_at(document, text, byte, registry)?;
+    let uri = format!("{scheme}:{}.md", rule.name).parse().ok()?;
+    Some(Location { uri, range: Range::default() })
+}
+
+/// The rule that is named at a byte of a document, with the place of its name.
+pub(crate) fn rule_at<'r>(
+    document: &OpenDocument,
+    text: &str,
+    byte: usize,
     registry: &'r Registry,
-) -> Vec<(Span, &'r Rule)> {
+) -> Option<(Span, &'r Rule)> {
+    let named = rules_named_in(document, text, registry);
+    named.into_iter().find(|(span, _)| span.start <= byte && byte <= span.end)
+}
+
+/// The rules that a document names, with the places of their names.
+fn rules_named_in<'r>(document: &OpenDocument, text: &str, registry: &'r Registry) -> Vec<(Span, &'r Rule)> {
     let is_config = document.name().rsplit(['/', '\\']).next() == Some(CONFIG_FILE);
     let mut rules = Vec::new();
     for outline in Outline::all(text) {

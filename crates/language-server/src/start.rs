@@ -28,6 +28,8 @@ pub struct SessionStart {
     /// The folders of the editor.
     pub folders: Vec<PathBuf>,
     pub(crate) client: Client,
+    /// The scheme of the addresses under which the editor shows the pages of rules as documents, if it does.
+    pub(crate) rule_pages: Option<String>,
 }
 
 impl SessionStart {
@@ -43,7 +45,9 @@ impl SessionStart {
         if folders.is_empty() {
             folders.extend(params.root_uri.as_ref().and_then(path_of));
         }
-        Ok(Self { folders, client: Client::of(&params, refreshes) })
+        let options = params.initialization_options.as_ref();
+        let rule_pages = options.and_then(|options| options.get("rulePages")?.as_str()).map(str::to_owned);
+        Ok(Self { folders, client: Client::of(&params, refreshes), rule_pages })
     }
 
     /// The result of `initialize`.

@@ -4,6 +4,7 @@ import type { ExtensionContext, LogOutputChannel, WorkspaceFolder } from 'vscode
 import type { BaseLanguageClient, LanguageClientOptions } from 'vscode-languageclient';
 
 import type { Report } from '../../../playground/package/answers';
+import { SCHEME } from './rule-pages.ts';
 
 export interface Engine {
   /** The engine in a few words: a path, or the module. */
@@ -29,4 +30,5 @@ export const clientOptions = (outputChannel: LogOutputChannel): LanguageClientOp
   documentSelector: SELECTOR,
   outputChannel,
   diagnosticCollectionName: 'karpwarden',
+  initializationOptions: { rulePages: SCHEME },
 });

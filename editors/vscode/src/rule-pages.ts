@@ -2,7 +2,8 @@
 
 import { type Disposable, type ExtensionContext, Uri, commands, window, workspace } from 'vscode';
 
-const SCHEME = 'karpwarden-rule';
+/** The scheme of their addresses: `karpwarden-rule:some-rule.md`. */
+export const SCHEME = 'karpwarden-rule';
 
 export class RulePages implements Disposable {
   #texts: Promise<Record<string, string>> | undefined;

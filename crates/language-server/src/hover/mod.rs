@@ -22,7 +22,7 @@ use crate::diagnostics::Results;
 use crate::documents::OpenDocument;
 use crate::lines::{LinedText, overlap};
 use crate::outline::{EntryStep, Outline, Spot};
-use crate::page_links::rules_named_in;
+use crate::page_links::rule_at;
 use crate::schema::{self, table_of};
 use crate::workspace::FolderView;
 
@@ -57,8 +57,7 @@ pub(crate) fn at(question: &HoverQuestion<'_>) -> Option<Hover> {
     let found = own.into_iter().flat_map(|(results, (name, file))| results.findings(name, file));
     let there: Vec<_> = found.filter(|found| overlap(found.range, point)).collect();
     let byte = question.text.byte(question.position);
-    let named = rules_named_in(question.document, question.text.text(), question.registry);
-    let named = named.into_iter().find(|(span, _)| span.start <= byte && byte <= span.end);
+    let named = rule_at(question.document, question.text.text(), byte, question.registry);
     explained.span = named.map(|(span, _)| span).or(explained.span);
     let mut seen = BTreeSet::new();
     let rules = named.map(|(_, rule)| rule.name).into_iter();

@@ -34,6 +34,8 @@ use crate::workspace::{Checked, Workspace};
 pub struct Session<W> {
     workspace: W,
     client: Client,
+    /// The scheme of the addresses under which the editor shows the pages of rules as documents, if it does.
+    rule_pages: Option<String>,
     open: OpenDocuments,
     checked: Vec<Arc<Checked>>,
     unchecked: Unchecked,
@@ -95,6 +97,7 @@ impl<W: Workspace> Session<W> {
         Self {
             workspace,
             client: start.client,
+            rule_pages: start.rule_pages.clone(),
             open: OpenDocuments::default(),
             checked: Vec::new(),
             unchecked: Unchecked::Nothing,

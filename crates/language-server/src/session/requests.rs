@@ -12,7 +12,7 @@ use lsp_types::{
     CompletionParams, DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentLink, DocumentLinkParams,
     DocumentSymbol, DocumentSymbolParams, Documentation, ExecuteCommandParams, FoldingRange,
     FoldingRangeParams, FullDocumentDiagnosticReport, GotoDefinitionParams, Hover, HoverParams, InlayHint,
-    InlayHintParams, Location, MarkupContent, MarkupKind, ReferenceParams,
+    InlayHintParams, Location, MarkupContent, MarkupKind, Position, ReferenceParams,
     RelatedFullDocumentDiagnosticReport, Uri, WorkspaceSymbol, WorkspaceSymbolParams,
 };
 use serde::Serialize;
@@ -103,9 +103,20 @@ impl<W: Workspace> Session<W> {
 
     fn definition(&self, params: &GotoDefinitionParams) -> Vec<Location> {
         let place = &params.text_document_position_params;
-        self.in_folder(&place.text_document.uri, |folder, document| {
-            Some(folder.definition(document, place.position))
-        })
+        let uri = &place.text_document.uri;
+        let rule = self.rule_page(uri, place.position);
+        rule.map_or_else(
+            || self.in_folder(uri, |folder, document| Some(folder.definition(document, place.position))),
+            |page| vec![page],
+        )
+    }
+
+    /// The page of the rule that a document names at a position, in an editor that shows these pages as documents.
+    fn rule_page(&self, uri: &Uri, position: Position) -> Option<Location> {
+        let (scheme, document) = (self.rule_pages.as_deref()?, self.open.get(uri)?);
+        let text = document.lined(self.client.unit);
+        let byte = text.byte(position);
+        page_links::definition(document, text.text(), byte, self.workspace.registry(), scheme)
     }
 
     fn references(&self, params: &ReferenceParams) -> Vec<Location> {

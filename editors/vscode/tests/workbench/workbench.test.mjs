@@ -86,6 +86,18 @@ test('completes, counts instance types and goes to the node class', async () => 
   });
 });
 
+test('goes from the name of a rule to its page', async () => {
+  await inWorkbench({}, DESKTOP, async (page) => {
+    await open(page, 'karpwarden.yaml');
+    await engine(page);
+    await quickInput(page, 'Control+g', ':3:10');
+    await page.keyboard.press('F12');
+    await page.locator('.tab.active', { hasText: 'storageclass-immediate.md' }).waitFor();
+    await page.locator('.view-line', { hasText: '# storageclass-immediate' }).first().waitFor();
+    await shot(page, 'rule-page');
+  });
+});
+
 test('lists the findings of files that are not open', async () => {
   await inWorkbench({}, DESKTOP, async (page) => {
     await open(page, 'web.yaml');
