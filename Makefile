@@ -379,6 +379,12 @@ vscode-test: vscode $(extension)/tests/workbench/node_modules/.package-lock.json
 	@$(call build,karpwarden)
 	@cd $(extension) && export KARPWARDEN=$(abspath $(target))/debug/karpwarden && $(NPM) run --silent test-workbench && $(NPM) run --silent test-desktop
 
+# Kate brings 300 packages of KDE, so `make test` is without it too.
+.PHONY: kate-test
+kate-test: ## Drive the language server in Kate; needs Debian's kate, xvfb, openbox and xdotool
+	@$(call build,karpwarden)
+	@tests/editors/kate.sh $(target)/debug/karpwarden
+
 .PHONY: vscode-clean
 vscode-clean:
 	rm -rf $(extension)/build $(extension)/node_modules $(extension)/tests/workbench/node_modules $(extension)/tests/desktop/node_modules $(extension)/screenshots $(extension)/*.vsix

@@ -85,6 +85,27 @@ fn offers_no_comment_for_findings_about_comments() {
 }
 
 #[test]
+fn offers_what_mends_the_diagnostics_that_the_editor_names() {
+    let text = format!("{CLASS}---\n{}", CLASS.replace("name: class", "name: other"));
+    let folder = Folder::with(&[("class.yaml", &text)]);
+    let class = folder.path("class.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&class, &text);
+    // Kate asks about one diagnostic with the range of the whole document.
+    let mut about = |code: &str| {
+        let place = |line: u32, character: u32| json!({"line": line, "character": character});
+        let arn = json!({"code": code, "message": "", "range": {"start": place(4, 19), "end": place(4, 67)}});
+        let context = json!({"diagnostics": [arn], "only": ["quickfix"]});
+        let all = json!({"start": place(0, 0), "end": place(30, 0)});
+        let params = json!({"textDocument": {"uri": uri(&class)}, "range": all, "context": context});
+        let actions = editor.ask("textDocument/codeAction", &params);
+        actions.as_array().unwrap().len()
+    };
+    assert_eq!(about("instance-profile-is-arn"), 2, "the fix and the comment");
+    assert_eq!(about("another-rule"), 4, "a diagnostic that the server does not know");
+}
+
+#[test]
 fn offers_the_fix_and_the_page_of_a_rule() {
     let folder = Folder::with(&[("class.yaml", CLASS)]);
     let class = folder.path("class.yaml");

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use answers::report::{ReportedFix, url};
 use lsp_types::{
-    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, Command, DocumentChanges, OneOf,
-    OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, Command, DocumentChanges,
+    NumberOrString, OneOf, OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri,
+    WorkspaceEdit,
 };
 use rule::registry::SuppressionRules;
 
@@ -41,8 +42,8 @@ pub(crate) fn in_range(
         context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes))
     };
     let Some((name, file)) = results.file(&document.uri) else { return Vec::new() };
-    let there: Vec<Found<'_>> =
-        results.findings(name, file).filter(|found| overlap(found.range, range)).collect();
+    let there = results.findings(name, file).filter(|found| overlap(found.range, range)).collect();
+    let there = asked_about(there, context);
     let mut actions = Vec::new();
     if wants(&CodeActionKind::QUICKFIX) {
         actions.extend(there.iter().filter_map(|found| fix(results, open, found)));
@@ -60,6 +61,19 @@ pub(crate) fn in_range(
         actions.extend(fix_all(results, open, results.findings(name, file)));
     }
     actions.into_iter().map(CodeActionOrCommand::CodeAction).collect()
+}
+
+/// The findings that the editor names, or all if it names none of them. Kate asks about one finding with the range of the whole document.
+fn asked_about<'s>(there: Vec<Found<'s>>, context: &CodeActionContext) -> Vec<Found<'s>> {
+    let is_named = |found: &Found<'_>| {
+        let rule = |code: &NumberOrString| matches!(code, NumberOrString::String(code) if code == found.finding.rule);
+        context
+            .diagnostics
+            .iter()
+            .any(|named| named.range == found.range && named.code.as_ref().is_some_and(rule))
+    };
+    let (named, others): (Vec<_>, Vec<_>) = there.into_iter().partition(is_named);
+    if named.is_empty() { others } else { named }
 }
 
 /// The fix of a finding.
