@@ -18,7 +18,7 @@ use crate::files::Cluster;
 use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
 use crate::input_object::InputObject;
 use crate::inventory::Inventory;
-use crate::substitution;
+use crate::substitution::{self, RepeatedNames};
 
 /// Maximum number of objects in the inventories of the overlays together. Above it, overlays share the inventory of the
 /// cluster, so that the cost stays linear.
@@ -52,6 +52,25 @@ struct Version {
     object: BuiltObjectId,
 }
 
+/// What the builds of two sides of a comparison have in common, so that the overlays of both have the same names.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildOptions<'o> {
+    /// The folders that are applied although other kustomizations use their objects.
+    pub folders: &'o BTreeSet<String>,
+    /// The names that Kustomizations of Flux share.
+    pub repeated: &'o RepeatedNames,
+    /// The start of the names of files that does not count.
+    pub start: &'o str,
+}
+
+impl Default for BuildOptions<'_> {
+    fn default() -> Self {
+        const NO_FOLDERS: &BTreeSet<String> = &BTreeSet::new();
+        const NO_NAMES: &RepeatedNames = &RepeatedNames::new();
+        Self { folders: NO_FOLDERS, repeated: NO_NAMES, start: "" }
+    }
+}
+
 /// The builds of the kustomizations of one cluster.
 #[derive(Debug)]
 pub struct BuiltCluster {
@@ -71,16 +90,18 @@ pub struct BuiltCluster {
 impl BuiltCluster {
     /// Builds the kustomizations among the files of a cluster, with the values of the variables that Flux and Argo CD replace.
     pub fn of(cluster: ClusterId, files: &[File]) -> Self {
-        Self::with_bases(cluster, files, &BTreeSet::new())
+        let repeated = substitution::repeated_names(files);
+        Self::with_bases(cluster, files, &BuildOptions { repeated: &repeated, ..BuildOptions::default() })
     }
 
     /// Builds the kustomizations, with overlays for some folders that are applied although other kustomizations use their objects.
-    pub(crate) fn with_bases(cluster: ClusterId, files: &[File], folders: &BTreeSet<String>) -> Self {
+    pub(crate) fn with_bases(cluster: ClusterId, files: &[File], options: &BuildOptions<'_>) -> Self {
+        let BuildOptions { folders, repeated, start } = *options;
         let mut builds = Builds::with_roots(files, &Limits::DEFAULT, folders);
         for folder in folders {
             bases::add_folder(&mut builds, files, folder);
         }
-        substitution::add(&mut builds, files, &Limits::DEFAULT);
+        substitution::add(&mut builds, (files, start), repeated, &Limits::DEFAULT);
         Self::new(cluster, files, builds)
     }
 

@@ -6,11 +6,12 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::bases;
-use crate::built::BuiltCluster;
+use crate::built::{BuildOptions, BuiltCluster};
 use crate::environments::Environments;
 use crate::files::files_of;
 use crate::ids::{ClusterId, OverlayId};
 use crate::input_object::InputObject;
+use crate::substitution::{self, RepeatedNames};
 
 /// The builds of the kustomizations among files.
 #[derive(Debug)]
@@ -37,10 +38,15 @@ impl BuiltObjects {
         bases::applied_bases(files)
     }
 
+    /// The names that several Kustomizations of Flux have, each in its own cluster.
+    pub fn repeated_names(files: &[File]) -> RepeatedNames {
+        substitution::repeated_names(files)
+    }
+
     /// Builds the kustomizations among files, with an overlay for each of some folders that are applied although other kustomizations
     /// use their objects.
-    pub fn with_bases(files: &[File], folders: &BTreeSet<String>) -> Self {
-        Self(BuiltCluster::with_bases(ClusterId::FIRST, files, folders))
+    pub fn with_bases(files: &[File], options: &BuildOptions<'_>) -> Self {
+        Self(BuiltCluster::with_bases(ClusterId::FIRST, files, options))
     }
 
     /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and
