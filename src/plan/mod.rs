@@ -89,6 +89,7 @@ mod spelling;
 mod stamped;
 mod terraform;
 mod terragrunt;
+mod uncalled;
 mod unnamed;
 mod unread;
 mod values_from;
@@ -399,6 +400,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         old: scope.old.clone(),
         new: applied::after(&scope, &merged),
         unresolved: BTreeMap::new(),
+        modules: BTreeMap::new(),
         is_whole: true,
         doubtful: None,
         was: None,
