@@ -50,6 +50,7 @@ mod blocks;
 mod change;
 mod chart_releases;
 mod charts;
+mod cluster_names;
 mod controller;
 mod definitions;
 mod dropped;
@@ -124,6 +125,7 @@ pub use wall_clock::WallClock;
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
+use cluster_names::ClusterNames;
 use definitions::{BothDefinitions, Definitions};
 use elsewhere::GainedSources;
 use feeds::Feeds;
@@ -291,7 +293,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         new: Definitions::of(pair.new, (&built.new, &applied.1), &built.dropped, |_| false),
         applied: (&applied.0, &applied.1),
         gained: &gained,
-        clusters: definitions::folders_of_clusters(pair, &found),
+        clusters: ClusterNames::of(pair, &found),
     };
     let release = controller::before_v1(pair);
     for (scope, own) in found.iter().zip(&own) {

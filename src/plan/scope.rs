@@ -161,7 +161,7 @@ fn variants<'d>(
 }
 
 /// The name of a file in the folder of a root module of Terraform, with a folder for each call that leads to a module.
-fn file_of_module(module: &ModuleInstance, file: &str) -> String {
+pub(super) fn file_of_module(module: &ModuleInstance, file: &str) -> String {
     let root = if module.root == "." { "" } else { &module.root };
     let calls = module.address.replace(".module.", "/module.");
     joined(&joined(root, &calls), cluster::folders::name(file))
