@@ -67,6 +67,7 @@ mod helmfile_templates;
 mod homes;
 mod kubernetes;
 mod later;
+mod merged;
 mod named_templates;
 mod namespaces;
 mod networks;
@@ -266,7 +267,11 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
     let built = homes::built(pair);
-    let mut found = scopes(pair, &built);
+    let (mut found, is_merged) = scopes(pair, &built);
+    if is_merged {
+        plan.assumptions.push(PlanAssumption::MergedOverlays);
+        plan.answer.changes.extend(merged::change(pair));
+    }
     unread::keep(&mut found, pair);
     recreated::keep_forgotten(&mut found, &options.by_terraform);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };

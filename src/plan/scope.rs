@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::folder_of_overlay;
-use cluster::built_objects::{BuiltObjects, ClusterVariant};
+use cluster::built_objects::{BuiltObjects, ClusterVariant, ClusterVariants};
 use cluster::folders::folders_of;
 use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
@@ -74,11 +74,20 @@ pub(super) struct SideObject<'d> {
     pub(super) file: String,
 }
 
-/// The scopes of a pair, by name.
-pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanScope<'d>> {
+/// The scopes of a pair, by name, and whether the overlays are one scope because their objects are too many.
+pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanScope<'d>>, bool) {
     let BothBuilt { old, new, doubtful, dropped } = built;
-    let olds = variants(pair.old, old, (true, &BTreeSet::new()));
-    let mut news = variants(pair.new, new, (false, dropped));
+    let both = [(pair.old, old), (pair.new, new)]
+        .map(|(side, built)| built.variants(&side.cluster.files, is_kept_without_pods, MAX_OBJECTS));
+    let is_merged = both.iter().any(Option::is_none);
+    let is_whole = both.iter().flatten().all(|variants| variants.is_whole);
+    let [olds, news] = both;
+    let all = |variants: Option<ClusterVariants<'d>>, side: PlanSide<'d>, built: &'d BuiltObjects| {
+        let own = variants.filter(|_| !is_merged).map(|variants| variants.all);
+        own.unwrap_or_else(|| vec![built.merged(&side.cluster.files)])
+    };
+    let olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
+    let mut news = by_name(pair.new, all(news, pair.new, new), (false, dropped));
     uncalled::leave_out(pair, &olds, &mut news);
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (side, built) in [(pair.old, old), (pair.new, new)] {
@@ -114,21 +123,26 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
     }
     let mut scopes = renamed::paired(scopes);
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
-    if scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
+    if !is_whole || is_merged || scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
         for scope in &mut scopes {
             scope.is_whole = false;
             for side in [&mut scope.old, &mut scope.new] {
-                side.retain(|object| is_planned(*object) || EksCluster::of(*object).is_some());
+                side.retain(|object| is_kept_without_pods(*object));
             }
         }
     }
-    scopes
+    (scopes, is_merged)
+}
+
+/// Whether a scope keeps an object if it has too many to place its pods: the object can change nodes.
+fn is_kept_without_pods(object: Object<'_>) -> bool {
+    is_planned(object) || EksCluster::of(object).is_some()
 }
 
 /// The objects of each variant of a side, by name, without the ones of dropped files. Of a review, the old side has the old objects.
-fn variants<'d>(
+fn by_name<'d>(
     side: PlanSide<'d>,
-    built: &'d BuiltObjects,
+    variants: Vec<ClusterVariant<'d>>,
     (is_old, dropped): (bool, &BTreeSet<String>),
 ) -> BTreeMap<String, Vec<SideObject<'d>>> {
     let files = &side.cluster.files;
@@ -157,7 +171,7 @@ fn variants<'d>(
         let name = without_start(&variant.name, side.folder).to_owned();
         (name, variant.objects.iter().flat_map(of_side).collect())
     };
-    built.variants(files).into_iter().map(named).collect()
+    variants.into_iter().map(named).collect()
 }
 
 /// The name of a file in the folder of a root module of Terraform, with a folder for each call that leads to a module.
@@ -404,7 +418,7 @@ impl<'o, 'd> ByKey<'o, 'd> {
     /// The objects that can change nodes.
     fn planned(mut self) -> Self {
         for objects in self.keyed.values_mut().chain([&mut self.shared]) {
-            objects.retain(|one| is_planned(one.object) || EksCluster::of(one.object).is_some());
+            objects.retain(|one| is_kept_without_pods(one.object));
         }
         self
     }

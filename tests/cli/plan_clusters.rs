@@ -295,3 +295,36 @@ fn kustomizations_of_flux_with_one_name_are_of_their_clusters() {
     let single = verdict(folders, [&a, "", ""], [&b, "", ""]);
     assert_eq!(single, format!("replaces every node of 1 NodePool (one): {LABEL}"));
 }
+
+#[test]
+fn overlays_count_by_themselves_beside_many_other_objects() {
+    // Together, the overlays have more than 200,000 objects.
+    let (one, maps) = (
+        pool("one", "a"),
+        (0..2000)
+            .map(|at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{at}}}\n"))
+            .collect::<String>(),
+    );
+    let overlay = |team: &str| {
+        format!(
+            "resources: [../../base]\npatches:\n- target: {{kind: NodePool}}\n  patch: |\n    - {{op: replace, path: /spec/template/metadata/labels/team, \
+             value: {team}}}\n"
+        )
+    };
+    let names: Vec<String> = (100..205).map(|at| format!("overlays/c{at}/kustomization.yaml")).collect();
+    let (before, after) = (overlay("a"), overlay("b"));
+    let files = |last: &'static str, changed: bool| {
+        let mut files =
+            vec![("base/one.yaml", one.as_str()), ("base/class.yaml", CLASS), ("maps.yaml", &maps)];
+        files.push(("base/kustomization.yaml", "resources: [one.yaml, class.yaml]\n"));
+        files.extend(names.iter().map(|name| {
+            (name.as_str(), if changed && name.contains(last) { after.as_str() } else { before.as_str() })
+        }));
+        files
+    };
+    let answer = plan(&files("c204", false), &files("c204", true));
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (one in overlays/c204): spec.template.metadata.labels.team"
+    );
+}
