@@ -157,6 +157,7 @@ pub(super) fn scope<'d>(
         old: cluster,
         new,
         unresolved: unresolved.collect(),
+        modules: BTreeMap::new(),
         is_whole: true,
         doubtful: None,
         was: None,

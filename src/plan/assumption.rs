@@ -53,6 +53,8 @@ pub enum PlanAssumption {
     AutoMode,
     /// The input has several clusters, and too many objects to place the pods of each.
     TooManyClusters,
+    /// The overlays build too many objects to compare each cluster.
+    MergedOverlays,
 }
 
 impl fmt::Display for PlanAssumption {
@@ -93,6 +95,9 @@ impl fmt::Display for PlanAssumption {
             Self::TooManyClusters => {
                 f.write_str("the pods find a place after the change: the input has too many clusters and objects to place them")
             }
+            Self::MergedOverlays => f.write_str(
+                "the overlays build too many NodePools and EC2NodeClasses to compare each cluster: of the overlays of one base, the first counts",
+            ),
         }
     }
 }

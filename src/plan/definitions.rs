@@ -16,11 +16,12 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use super::applied_objects::{AppliedObjects, name_of};
+use super::cluster_names::{ClusterNames, SeenBy, folder_of_cluster};
 use super::controller::change;
 use super::elsewhere::GainedSources;
 use super::flux_sources::FluxSources;
 use super::outside::{input_names, is_kustomization, outside_references};
-use super::scope::{PlanScope, without_start};
+use super::scope::{PlanScope, file_of_module, without_start};
 use super::{PlanPair, PlanSide, retained};
 
 /// The chart with the definitions.
@@ -55,16 +56,20 @@ pub(super) fn is_definition(object: Object<'_>) -> bool {
 /// The definitions that a side of a pair has, and what installs them.
 pub(super) struct Definitions<'d> {
     sources: Vec<DefinitionSource<'d>>,
-    folder: &'d str,
 }
 
 /// A place from which a cluster has a definition, or the chart with all of them.
+#[derive(Clone)]
 struct DefinitionSource<'d> {
     /// Name of the definition, or of the chart.
     name: &'d str,
     file: &'d str,
-    /// The overlays that build the file.
-    overlays: BTreeSet<&'d str>,
+    /// The overlay that builds the file.
+    overlay: Option<&'d str>,
+    /// The folder of the overlay, or the name of the file, without the start of the side. A file of Terraform has the folder of its root module.
+    place: String,
+    /// Whether Flux or Argo CD applies the file.
+    is_applied: bool,
     /// The object of Flux or Argo CD that installs the chart.
     installer: Option<Applier<'d>>,
     /// The reason for which the definition stays when the place is removed.
@@ -80,66 +85,108 @@ impl<'d> Definitions<'d> {
         is_left_out: impl Fn(Node<'d>) -> bool,
     ) -> Self {
         let files = &side.cluster.files;
-        let mut found = Self { sources: Vec::new(), folder: side.folder };
-        let mut add = |name: &'d str, file: &'d str, installer: Option<&Applier<'d>>, kept| {
-            let installer = installer.cloned();
-            found.sources.push(DefinitionSource { name, file, overlays: BTreeSet::new(), installer, kept });
-        };
+        let mut found: Vec<DefinitionSource<'d>> = Vec::new();
+        let mut add =
+            |name: &'d str, root: Node<'d>, installer: Option<&Applier<'d>>, kept: Option<String>| {
+                let file = root.source().name();
+                for place in places_of(root, side.folder) {
+                    let (installer, kept) = (installer.cloned(), kept.clone());
+                    found.push(DefinitionSource {
+                        name,
+                        file,
+                        overlay: None,
+                        place,
+                        is_applied: false,
+                        installer,
+                        kept,
+                    });
+                }
+            };
         let names = input_names(files);
         let is_there = |file: &&File| {
             !file.kind.is_text() && !dropped.contains(without_start(file.source.name(), side.folder))
         };
         for file in files.iter().filter(is_there) {
-            let (is_of_chart, source) = (is_in_crds_of_chart(file, files), file.source.name());
+            let is_of_chart = is_in_crds_of_chart(file, files);
             for document in &file.documents {
                 let Document::Read(tree) = document else { continue };
-                if is_left_out(tree.root()) {
+                let root = tree.root();
+                if is_left_out(root) {
                     continue;
                 }
                 let definitions = Object::all(tree).into_iter().filter(|object| is_definition(*object));
                 for object in definitions.filter(|_| !is_of_chart) {
-                    add(object.name(), source, None, retained::of_object(object));
+                    add(object.name(), root, None, retained::of_object(object));
                 }
-                if let Some(chart) = chart_in(tree.root()) {
-                    add(CHART, source, None, kept_by_helm(chart));
+                if let Some(chart) = chart_in(root) {
+                    add(CHART, root, None, kept_by_helm(chart));
+                }
+                for name in outside_definitions(file, &names) {
+                    add(name, root, None, None);
                 }
             }
-            outside_definitions(file, &names).for_each(|name| add(name, source, None, None));
         }
         let sources = FluxSources::of(side);
         for applier in applied.appliers.all().iter().filter(|applier| installs(applier, &sources)) {
-            let file = applier.root.source().name();
-            add(CHART, file, Some(applier), kept_by_helm(applier.root));
+            add(CHART, applier.root, Some(applier), kept_by_helm(applier.root));
         }
         let mut overlays: BTreeMap<&str, BTreeSet<&'d str>> =
-            found.sources.iter().map(|source| (source.file, BTreeSet::new())).collect();
+            found.iter().map(|source| (source.file, BTreeSet::new())).collect();
         if !overlays.is_empty() {
             for (object, own) in built.objects_of_overlays(files) {
                 overlays.get_mut(object.root().source().name()).into_iter().for_each(|all| all.extend(&own));
             }
         }
-        for source in &mut found.sources {
-            source.overlays = overlays.get(source.file).cloned().unwrap_or_default();
+        let mut sources = Vec::new();
+        for source in found {
+            let own = overlays.get(source.file).into_iter().flatten();
+            let of_overlays = own.map(|overlay| DefinitionSource {
+                overlay: Some(*overlay),
+                place: folder_of_overlay(without_start(overlay, side.folder)).to_owned(),
+                ..source.clone()
+            });
+            let known = sources.len();
+            sources.extend(of_overlays);
+            if sources.len() == known {
+                sources.push(source);
+            }
         }
-        found
+        for source in &mut sources {
+            source.is_applied = applied.appliers_at(source.file, source.overlays()).next().is_some();
+        }
+        Self { sources }
     }
 
-    /// The sources of a cluster, whose folder is one of some folders: the ones in it, around it, and outside of all.
+    /// The sources of a cluster, each with whether the cluster has it for certain: only the name of its folder may say that it is of another
+    /// cluster.
     fn of_cluster<'s>(
         &'s self,
-        cluster: &'s str,
-        all: &'s BTreeSet<String>,
-    ) -> impl Iterator<Item = &'s DefinitionSource<'d>> {
-        let is_visible = move |place: &str| {
-            let place = without_start(place, self.folder);
-            let mut around = std::iter::once(place).chain(folders_of(place));
-            let home = around.find(|folder| all.contains(*folder));
-            home.is_none_or(|home| home == cluster || folders_of(cluster).any(|around| around == home))
-        };
-        self.sources.iter().filter(move |source| {
-            let mut overlays = source.overlays.iter().map(|overlay| folder_of_overlay(overlay));
-            overlays.any(is_visible) || (source.overlays.is_empty() && is_visible(source.file))
-        })
+        clusters: &'s ClusterNames,
+        (scope, folder): (&'s str, &'s str),
+    ) -> impl Iterator<Item = (&'s DefinitionSource<'d>, SeenBy)> {
+        self.sources.iter().map(move |source| (source, clusters.sees((scope, folder), &source.place)))
+    }
+
+    /// Whether Flux or Argo CD applies the same source.
+    fn applies(&self, source: &DefinitionSource<'_>) -> bool {
+        let is_same = |one: &DefinitionSource<'d>| (one.name, &one.place) == (source.name, &source.place);
+        self.sources.iter().any(|one| is_same(one) && one.is_applied)
+    }
+}
+
+impl<'d> DefinitionSource<'d> {
+    fn overlays(&self) -> BTreeSet<&'d str> {
+        self.overlay.into_iter().collect()
+    }
+}
+
+/// The names of the file of a document without the start of its side, one for each module of Terraform that makes the document.
+fn places_of(document: Node<'_>, folder: &str) -> Vec<String> {
+    let file = document.source().name();
+    let plain = |name: &str| without_start(name, folder).to_owned();
+    match document.tree().modules() {
+        [] => vec![plain(file)],
+        modules => modules.iter().map(|module| plain(&file_of_module(module, file))).collect(),
     }
 }
 
@@ -149,41 +196,39 @@ pub(super) struct BothDefinitions<'p> {
     pub(super) new: Definitions<'p>,
     pub(super) applied: (&'p AppliedObjects<'p>, &'p AppliedObjects<'p>),
     pub(super) gained: &'p GainedSources,
-    /// The folders of the clusters, without the start of their side.
-    pub(super) clusters: BTreeSet<String>,
-}
-
-/// The folders of some clusters before and after the change.
-pub(super) fn folders_of_clusters(pair: PlanPair<'_>, scopes: &[PlanScope<'_>]) -> BTreeSet<String> {
-    let names = scopes.iter().flat_map(|scope| [Some(&scope.name), scope.was.as_ref()]).flatten();
-    names.map(|name| folder_of_cluster(pair, name).to_owned()).filter(|name| !name.is_empty()).collect()
-}
-
-fn folder_of_cluster<'n>(pair: PlanPair<'_>, name: &'n str) -> &'n str {
-    folder_of_overlay(name.strip_prefix(pair.name).unwrap_or(name).trim_start_matches('/'))
+    pub(super) clusters: ClusterNames,
 }
 
 impl BothDefinitions<'_> {
     /// The change of the definitions that nothing in the input has any more for a cluster.
     pub(super) fn removed(&self, pair: PlanPair<'_>, scope: &PlanScope<'_>) -> Option<ControllerChange> {
         let (now, was) = (&scope.name, scope.was.as_ref().unwrap_or(&scope.name));
-        let [now, was] = [now, was].map(|name| folder_of_cluster(pair, name));
+        let [now, was] = [now, was].map(|name| (scope.name.as_str(), folder_of_cluster(pair, name)));
+        // Flux and Argo CD delete what they no longer apply, although its file is still there.
+        let is_left = |source: &DefinitionSource<'_>| source.is_applied || !self.old.applies(source);
+        let news = || self.new.of_cluster(&self.clusters, now).filter(|(source, _)| is_left(source));
         let left: BTreeSet<&str> =
-            self.new.of_cluster(now, &self.clusters).map(|source| source.name).collect();
+            news().filter(|(_, seen)| *seen == SeenBy::Cluster).map(|(source, _)| source.name).collect();
         if left.contains(CHART) {
             return None;
         }
-        let mut lost: Vec<&DefinitionSource<'_>> = self.old.of_cluster(was, &self.clusters).collect();
+        let olds = self.old.of_cluster(&self.clusters, was).filter(|(_, seen)| *seen == SeenBy::Cluster);
+        let mut lost: Vec<&DefinitionSource<'_>> = olds.map(|(source, _)| source).collect();
         lost.retain(
             |source| if source.name == CHART { left.is_empty() } else { !left.contains(source.name) },
         );
+        let elsewhere = |source: &DefinitionSource<'_>| {
+            let has = |one: &DefinitionSource<'_>| [source.name, CHART].contains(&one.name);
+            let mut others = news().filter(|(one, seen)| *seen == SeenBy::OtherByName && has(one));
+            others.next().map(|(one, _)| format!("{} has it too, and may be for this cluster", one.place))
+        };
         let shown = |source: &&DefinitionSource<'_>| {
             let known = NAMES.iter().find(|(name, ..)| *name == source.name);
             let (what, effect) = match known {
                 Some((name, _, effect)) => ((*name).to_owned(), *effect),
                 None => (format!("chart {CHART}"), Effect::RemovesNodes),
             };
-            let kept = self.kept(source);
+            let kept = self.kept(source).or_else(|| elsewhere(source));
             let effect = if kept.is_some() { effect.min(Effect::Unknown) } else { effect };
             let message = match kept {
                 Some(reason) => format!("{MESSAGE}; the definition may stay: {reason}"),
@@ -217,8 +262,7 @@ impl BothDefinitions<'_> {
                 None => retained::of_removed(installer),
             }
         };
-        let overlays: BTreeSet<&str> = source.overlays.iter().copied().collect();
-        let of_appliers = || retained::of_appliers(self.applied, source.file, overlays);
+        let of_appliers = || retained::of_appliers(self.applied, source.file, source.overlays());
         let found = source.kept.clone().or_else(of_installer).or_else(of_appliers);
         found.or_else(|| self.gained.any().map(str::to_owned))
     }

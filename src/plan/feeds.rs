@@ -133,8 +133,17 @@ impl<'p> Feeds<'p> {
                 continue;
             }
             let trees = sides.map(|file| file.into_iter().flat_map(|file| trees(file)).collect::<Vec<_>>());
-            for (side, trees) in variables.iter_mut().zip(&trees) {
-                for (variable, value) in trees.iter().flat_map(|tree| variables_of(tree)) {
+            let [own_old, own_new] = trees.each_ref().map(|trees| {
+                let found = trees.iter().flat_map(|tree| variables_of(tree));
+                found.collect::<BTreeSet<(&'p str, String)>>()
+            });
+            // A file of both sides may get a value that other files have already.
+            if sides.iter().all(Option::is_some) {
+                let different = own_old.symmetric_difference(&own_new);
+                feeds.variables.extend(different.map(|(variable, _)| (*variable, name)));
+            }
+            for (side, own) in variables.iter_mut().zip([own_old, own_new]) {
+                for (variable, value) in own {
                     side.entry(variable).or_default().insert(value);
                     places.insert(variable, name);
                 }
@@ -157,7 +166,7 @@ impl<'p> Feeds<'p> {
         let [old, new] = variables;
         let known: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
         let changed = known.into_iter().filter(|name| old.get(name) != new.get(name));
-        feeds.variables = changed.filter_map(|name| Some((name, *places.get(name)?))).collect();
+        feeds.variables.extend(changed.filter_map(|name| Some((name, *places.get(name)?))));
         feeds.kustomizations.extend(generated.iter().map(|map| map.kustomization));
         for map in &generated {
             feeds.generated.extend(map.keys.values().next().map(|file| (map.name, *file)));

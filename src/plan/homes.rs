@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::RepeatedNames;
+use cluster::built::BuildOptions;
 use cluster::built_objects::BuiltObjects;
 use cluster::folders::folders_of;
 use objects::object::Object;
@@ -86,9 +88,15 @@ pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
             *bases.entry(without_start(&folder, side.folder).to_owned()).or_default() |= is_certain;
         }
     }
+    let mut repeated = RepeatedNames::new();
+    for (name, repetition) in both().flat_map(|side| BuiltObjects::repeated_names(&side.cluster.files)) {
+        let known = repeated.entry(name).or_insert(repetition);
+        *known = repetition.max(*known);
+    }
     let mut sides = [pair.old, pair.new].map(|side| {
         let folders = bases.keys().map(|folder| with_start(folder, side.folder)).collect();
-        BuiltObjects::with_bases(&side.cluster.files, &folders)
+        let options = BuildOptions { folders: &folders, repeated: &repeated, start: side.folder };
+        BuiltObjects::with_bases(&side.cluster.files, &options)
     });
     let owned = |side: PlanSide<'_>, names: BTreeSet<&str>| -> BTreeSet<String> {
         names.into_iter().map(|name| without_start(name, side.folder).to_owned()).collect()

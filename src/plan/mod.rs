@@ -50,6 +50,7 @@ mod blocks;
 mod change;
 mod chart_releases;
 mod charts;
+mod cluster_names;
 mod controller;
 mod definitions;
 mod dropped;
@@ -66,6 +67,7 @@ mod helmfile_templates;
 mod homes;
 mod kubernetes;
 mod later;
+mod merged;
 mod named_templates;
 mod namespaces;
 mod networks;
@@ -89,6 +91,7 @@ mod spelling;
 mod stamped;
 mod terraform;
 mod terragrunt;
+mod uncalled;
 mod unnamed;
 mod unread;
 mod values_from;
@@ -123,6 +126,7 @@ pub use wall_clock::WallClock;
 
 use applied_objects::AppliedObjects;
 use change::PlanChange;
+use cluster_names::ClusterNames;
 use definitions::{BothDefinitions, Definitions};
 use elsewhere::GainedSources;
 use feeds::Feeds;
@@ -263,7 +267,11 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let first_pool = plan.answer.node_pools.len();
     let releases = releases_of(plan, pair, options);
     let built = homes::built(pair);
-    let mut found = scopes(pair, &built);
+    let (mut found, is_merged) = scopes(pair, &built);
+    if is_merged {
+        plan.assumptions.push(PlanAssumption::MergedOverlays);
+        plan.answer.changes.extend(merged::change(pair));
+    }
     unread::keep(&mut found, pair);
     recreated::keep_forgotten(&mut found, &options.by_terraform);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
@@ -290,7 +298,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
         new: Definitions::of(pair.new, (&built.new, &applied.1), &built.dropped, |_| false),
         applied: (&applied.0, &applied.1),
         gained: &gained,
-        clusters: definitions::folders_of_clusters(pair, &found),
+        clusters: ClusterNames::of(pair, &found),
     };
     let release = controller::before_v1(pair);
     for (scope, own) in found.iter().zip(&own) {
@@ -399,6 +407,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         old: scope.old.clone(),
         new: applied::after(&scope, &merged),
         unresolved: BTreeMap::new(),
+        modules: BTreeMap::new(),
         is_whole: true,
         doubtful: None,
         was: None,

@@ -106,14 +106,19 @@ pub(super) fn once(
     let concerned: BTreeSet<&str> = pools.iter().map(|pool| pool.cluster.as_str()).collect();
     let concerned: BTreeSet<String> = concerned.into_iter().map(str::to_owned).collect();
     let own = scopes.iter().filter(|scope| concerned.contains(&scope.name));
-    let places: BTreeMap<&str, [PlacesByName<'_>; 2]> =
-        own.map(|scope| (scope.name.as_str(), [places(&scope.old), places(&scope.new)])).collect();
+    let places: BTreeMap<&str, ([PlacesByName<'_>; 2], &PlanScope<'_>)> =
+        own.map(|scope| (scope.name.as_str(), ([places(&scope.old), places(&scope.new)], scope))).collect();
     let mut found: Vec<(PlannedPool, usize)> = Vec::new();
     let mut shared = BTreeMap::new();
     for pool in pools {
         let sides = places.get(pool.cluster.as_str());
-        let key = sides.map(|sides| sides.each_ref().map(|side| side.get(pool.name.as_str()).copied()));
-        let key = key.filter(|key| !key.iter().flatten().any(|place| built.contains(place)));
+        let key = sides.map(|(sides, scope)| {
+            let places = sides.each_ref().map(|side| side.get(pool.name.as_str()).copied());
+            // Several root modules may call one module, each for its own cluster.
+            let modules = places.iter().flatten().filter_map(|place| scope.modules.get(place));
+            (places, modules.flatten().copied().collect::<BTreeSet<_>>())
+        });
+        let key = key.filter(|(places, _)| !places.iter().flatten().any(|place| built.contains(place)));
         // Terraform makes several objects from one place.
         let key = key.map(|key| (key, pool.name.clone(), pool.effect));
         let first = key.as_ref().and_then(|key| shared.get(key).copied());

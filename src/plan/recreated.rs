@@ -7,11 +7,11 @@ use answers::plan::PlannedChange;
 use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use manifest::is_terraform;
-use manifest::tree::Node;
+use manifest::tree::{ModuleInstance, Node};
 use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
-use super::scope::{PLANNED, PlanScope};
+use super::scope::{ModulesByPlace, PLANNED, PlanScope, place_key};
 
 /// Object of the old side whose resource Terraform removes or replaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +24,8 @@ pub struct TerraformObject {
     pub kind: String,
     /// The name.
     pub name: String,
+    /// The module of the resource in a configuration.
+    pub module: Option<ModuleInstance>,
     /// What Terraform does to the object.
     pub fate: TerraformFate,
 }
@@ -62,7 +64,7 @@ pub(super) fn add<'d>(
     let name = |object: &Object<'d>| (object.kind(), object.name());
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let fate = |object: &Object<'d>| {
-        let is_it = |fate: &TerraformFate| has_fate(*object, *fate, objects);
+        let is_it = |fate: &TerraformFate| has_fate(*object, &scope.modules, *fate, objects);
         [TerraformFate::Deletes, TerraformFate::MayDelete].into_iter().find(is_it)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
@@ -88,16 +90,28 @@ pub(super) fn add<'d>(
     }
 }
 
-/// Whether Terraform does this to an object of the old side.
-fn has_fate(object: Object<'_>, fate: TerraformFate, objects: &BTreeSet<TerraformObject>) -> bool {
+/// Whether Terraform does this to an object of the old side, for one of the modules with which a scope has the object.
+fn has_fate(
+    object: Object<'_>,
+    modules: &ModulesByPlace<'_>,
+    fate: TerraformFate,
+    objects: &BTreeSet<TerraformObject>,
+) -> bool {
     let document = object.root().tree().root();
-    objects.contains(&TerraformObject {
-        file: document.source().name().to_owned(),
-        start: document.span().start,
-        kind: object.kind().to_owned(),
-        name: object.name().to_owned(),
-        fate,
-    })
+    let has_fate_in = |module: Option<&ModuleInstance>| {
+        objects.contains(&TerraformObject {
+            file: document.source().name().to_owned(),
+            start: document.span().start,
+            kind: object.kind().to_owned(),
+            name: object.name().to_owned(),
+            module: module.cloned(),
+            fate,
+        })
+    };
+    match modules.get(&place_key(object)) {
+        Some(modules) => modules.iter().any(|module| has_fate_in(Some(module))),
+        None => has_fate_in(None),
+    }
 }
 
 /// Keeps the objects of the old side that Terraform forgets: the cluster has them still.
@@ -105,11 +119,11 @@ pub(super) fn keep_forgotten(scopes: &mut [PlanScope<'_>], objects: &BTreeSet<Te
     if !objects.iter().any(|object| object.fate == TerraformFate::Forgets) {
         return;
     }
-    for PlanScope { old, new, .. } in scopes {
+    for PlanScope { old, new, modules, .. } in scopes {
         let known: BTreeSet<(String, String)> =
             new.iter().map(|object| (object.kind().to_owned(), object.name().to_owned())).collect();
         let is_kept = |object: &&Object<'_>| {
-            has_fate(**object, TerraformFate::Forgets, objects)
+            has_fate(**object, modules, TerraformFate::Forgets, objects)
                 && !known.contains(&(object.kind().to_owned(), object.name().to_owned()))
         };
         let kept: Vec<_> = old.iter().filter(is_kept).copied().collect();

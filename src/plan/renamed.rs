@@ -58,6 +58,9 @@ pub(super) fn paired(scopes: Vec<PlanScope<'_>>) -> Vec<PlanScope<'_>> {
             after.was = Some(before.name);
             after.old = before.old;
             after.unresolved.extend(before.unresolved);
+            for (place, modules) in before.modules {
+                after.modules.entry(place).or_default().extend(modules);
+            }
             after.is_whole = after.is_whole && before.is_whole;
         }
     }

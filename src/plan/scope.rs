@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::appliers::folder_of_overlay;
-use cluster::built_objects::{BuiltObjects, ClusterVariant};
+use cluster::built_objects::{BuiltObjects, ClusterVariant, ClusterVariants};
 use cluster::folders::folders_of;
 use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
+use manifest::tree::ModuleInstance;
 use objects::eks_cluster::EksCluster;
 use objects::object::{Object, Operation};
 
@@ -17,6 +18,7 @@ use super::folders;
 use super::homes::{BothBuilt, Homes};
 use super::older::is_older;
 use super::renamed;
+use super::uncalled;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
@@ -38,6 +40,8 @@ pub(super) struct PlanScope<'d> {
     pub(super) new: Vec<Object<'d>>,
     /// The reasons why a built object is not known for certain, by its place.
     pub(super) unresolved: BTreeMap<PlaceKey<'d>, &'d str>,
+    /// The modules of Terraform that make the objects.
+    pub(super) modules: ModulesByPlace<'d>,
     /// Whether all objects are here, not only objects that can change nodes.
     pub(super) is_whole: bool,
     /// The folder of the cluster, if the input does not show whether it is applied itself or is only the base of kustomizations.
@@ -45,6 +49,9 @@ pub(super) struct PlanScope<'d> {
     /// The name before the change, if the cluster has another name since.
     pub(super) was: Option<String>,
 }
+
+/// The modules of Terraform that make objects, by the places of the objects.
+pub(super) type ModulesByPlace<'d> = BTreeMap<PlaceKey<'d>, BTreeSet<&'d ModuleInstance>>;
 
 /// The place of an object in the text.
 pub(super) type PlaceKey<'d> = (&'d str, usize);
@@ -60,19 +67,28 @@ pub(super) fn place_key(object: Object<'_>) -> PlaceKey<'_> {
 pub(super) struct SideObject<'d> {
     pub(super) object: Object<'d>,
     unresolved: Option<&'d str>,
-    /// The name of the file without the part that tells the sides apart.
+    /// The module of Terraform that makes the object.
+    pub(super) module: Option<&'d ModuleInstance>,
+    /// The name of the file without the part that tells the sides apart. Several root modules may call one module, each for its own cluster:
+    /// an object of Terraform has the folder of its root module, with a folder for each call.
     pub(super) file: String,
 }
 
-/// The scopes of a pair, by name.
-pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanScope<'d>> {
+/// The scopes of a pair, by name, and whether the overlays are one scope because their objects are too many.
+pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanScope<'d>>, bool) {
     let BothBuilt { old, new, doubtful, dropped } = built;
-    let (olds, mut news) = (variants(pair.old, old, true), variants(pair.new, new, false));
-    if !dropped.is_empty() {
-        for objects in news.values_mut() {
-            objects.retain(|object| !dropped.contains(&object.file));
-        }
-    }
+    let both = [(pair.old, old), (pair.new, new)]
+        .map(|(side, built)| built.variants(&side.cluster.files, is_kept_without_pods, MAX_OBJECTS));
+    let is_merged = both.iter().any(Option::is_none);
+    let is_whole = both.iter().flatten().all(|variants| variants.is_whole);
+    let [olds, news] = both;
+    let all = |variants: Option<ClusterVariants<'d>>, side: PlanSide<'d>, built: &'d BuiltObjects| {
+        let own = variants.filter(|_| !is_merged).map(|variants| variants.all);
+        own.unwrap_or_else(|| vec![built.merged(&side.cluster.files)])
+    };
+    let olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
+    let mut news = by_name(pair.new, all(news, pair.new, new), (false, dropped));
+    uncalled::leave_out(pair, &olds, &mut news);
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (side, built) in [(pair.old, old), (pair.new, new)] {
         let found = built.environments(&side.cluster.files);
@@ -107,43 +123,62 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> Vec<PlanSc
     }
     let mut scopes = renamed::paired(scopes);
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
-    if scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
+    if !is_whole || is_merged || scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
         for scope in &mut scopes {
             scope.is_whole = false;
             for side in [&mut scope.old, &mut scope.new] {
-                side.retain(|object| is_planned(*object) || EksCluster::of(*object).is_some());
+                side.retain(|object| is_kept_without_pods(*object));
             }
         }
     }
-    scopes
+    (scopes, is_merged)
 }
 
-/// The objects of each variant of a side, by name. Of a review, the old side has the old objects.
-fn variants<'d>(
+/// Whether a scope keeps an object if it has too many to place its pods: the object can change nodes.
+fn is_kept_without_pods(object: Object<'_>) -> bool {
+    is_planned(object) || EksCluster::of(object).is_some()
+}
+
+/// The objects of each variant of a side, by name, without the ones of dropped files. Of a review, the old side has the old objects.
+fn by_name<'d>(
     side: PlanSide<'d>,
-    built: &'d BuiltObjects,
-    is_old: bool,
+    variants: Vec<ClusterVariant<'d>>,
+    (is_old, dropped): (bool, &BTreeSet<String>),
 ) -> BTreeMap<String, Vec<SideObject<'d>>> {
     let files = &side.cluster.files;
     let of_side = |input: &InputObject<'d>| {
         let object = match input.object.operation() {
-            Operation::Create if is_old => return None,
-            Operation::Update if is_old => input.object.stored()?,
-            Operation::Delete if !is_old => return None,
-            _ => input.object,
+            Operation::Create if is_old => return Vec::new(),
+            Operation::Update if is_old => input.object.stored(),
+            Operation::Delete if !is_old => return Vec::new(),
+            _ => Some(input.object),
         };
         let file = files.get(input.document.file.index()).map(|file| file.source.name()).unwrap_or_default();
-        Some(SideObject {
-            object,
-            unresolved: input.unresolved,
-            file: without_start(file, side.folder).to_owned(),
-        })
+        let Some(object) = object.filter(|_| !dropped.contains(without_start(file, side.folder))) else {
+            return Vec::new();
+        };
+        let of_module = |module: Option<&'d ModuleInstance>| {
+            let file = module.map_or_else(|| file.to_owned(), |module| file_of_module(module, file));
+            let file = without_start(&file, side.folder).to_owned();
+            SideObject { object, unresolved: input.unresolved, module, file }
+        };
+        match object.root().tree().modules() {
+            [] => vec![of_module(None)],
+            modules => modules.iter().map(|module| of_module(Some(module))).collect(),
+        }
     };
     let named = |variant: ClusterVariant<'d>| {
         let name = without_start(&variant.name, side.folder).to_owned();
-        (name, variant.objects.iter().filter_map(of_side).collect())
+        (name, variant.objects.iter().flat_map(of_side).collect())
     };
-    built.variants(files).into_iter().map(named).collect()
+    variants.into_iter().map(named).collect()
+}
+
+/// The name of a file in the folder of a root module of Terraform, with a folder for each call that leads to a module.
+pub(super) fn file_of_module(module: &ModuleInstance, file: &str) -> String {
+    let root = if module.root == "." { "" } else { &module.root };
+    let calls = module.address.replace(".module.", "/module.");
+    joined(&joined(root, &calls), cluster::folders::name(file))
 }
 
 /// The overlays of the objects of a side.
@@ -279,11 +314,23 @@ fn separate<'d>(
         let (old, new) = (old.visible_to(key), new.visible_to(key));
         let unresolved =
             old.iter().chain(&new).filter_map(|one| Some((place_key(one.object), one.unresolved?)));
-        let objects = |side: &[&SideObject<'d>]| side.iter().map(|one| one.object).collect();
+        let mut modules: ModulesByPlace<'d> = BTreeMap::new();
+        for one in old.iter().chain(&new) {
+            if let Some(module) = one.module {
+                modules.entry(place_key(one.object)).or_default().insert(module);
+            }
+        }
+        let objects = |side: &[&SideObject<'d>]| {
+            let mut objects: Vec<Object<'d>> = side.iter().map(|one| one.object).collect();
+            // An object that several modules make follows itself.
+            objects.dedup();
+            objects
+        };
         let outermost = if is_alone || !name.is_empty() { "" } else { "." };
         PlanScope {
             name: joined(name, key.filter(|key| !key.is_empty()).unwrap_or(outermost)),
             unresolved: unresolved.collect(),
+            modules,
             old: objects(&old),
             new: objects(&new),
             is_whole,
@@ -371,7 +418,7 @@ impl<'o, 'd> ByKey<'o, 'd> {
     /// The objects that can change nodes.
     fn planned(mut self) -> Self {
         for objects in self.keyed.values_mut().chain([&mut self.shared]) {
-            objects.retain(|one| is_planned(one.object) || EksCluster::of(one.object).is_some());
+            objects.retain(|one| is_kept_without_pods(one.object));
         }
         self
     }

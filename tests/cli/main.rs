@@ -47,6 +47,7 @@ mod plan_definitions;
 mod plan_inputs;
 mod plan_nodes;
 mod plan_releases;
+mod plan_roots;
 mod plan_snapshot;
 mod plan_sources;
 mod plan_values;

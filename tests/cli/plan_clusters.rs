@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::folder::{Folder, Run};
 use crate::plan::{CLASS, POOL};
 
-const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
+pub(crate) const NONE: &str = "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes";
 
 /// A patch of every NodePool, for the kustomization of another cluster.
 const PATCH: &str = "patches:\n- target: {kind: NodePool}\n  patch: |\n    - {op: replace, path: /spec/template/metadata/labels/team, value: z}\n";
@@ -14,7 +14,7 @@ const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomizat
 
 const ARGO: &str = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {source: {path: production}}\n";
 
-fn plan(old: &[(&str, &str)], new: &[(&str, &str)]) -> Value {
+pub(crate) fn plan(old: &[(&str, &str)], new: &[(&str, &str)]) -> Value {
     let folder = Folder::with(&[]);
     for (side, files) in [("old", old), ("new", new)] {
         for (file, text) in files {
@@ -28,7 +28,7 @@ fn plan(old: &[(&str, &str)], new: &[(&str, &str)]) -> Value {
 }
 
 /// The text of a NodePool with a name and a label.
-fn pool(name: &str, team: &str) -> String {
+pub(crate) fn pool(name: &str, team: &str) -> String {
     POOL.replacen("{name: default}", &format!("{{name: {name}}}"), 1)
         .replace("team: a", &format!("team: {team}"))
 }
@@ -249,4 +249,82 @@ fn a_file_in_the_folder_of_an_overlay_belongs_to_no_other_overlay() {
     assert_eq!(part["verdict"], "removes the nodes of 1 NodePool (one in overlays/prod)", "{part}");
     let file = plan(&old, &without(&["overlays/prod/extra.yaml"]));
     assert_eq!(file["verdict"], "removes the nodes of 1 NodePool (extra in overlays/prod)", "{file}");
+}
+
+/// A Kustomization of Flux with a value for the label of the NodePools in `./pools`.
+fn flux(team: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: pools, namespace: flux-system}}\nspec:\n  \
+         interval: 10m\n  path: ./pools\n  prune: true\n  sourceRef: {{kind: GitRepository, name: flux-system}}\n  \
+         postBuild: {{substitute: {{team: {team}}}}}\n"
+    )
+}
+
+#[test]
+fn kustomizations_of_flux_with_one_name_are_of_their_clusters() {
+    const LABEL: &str = "spec.template.metadata.labels.team";
+    let (one, a, b) = (pool("one", "\"${team}\""), flux("a"), flux("b"));
+    let verdict = |names: [&str; 3], old: [&str; 3], new: [&str; 3]| {
+        let [old, new] = [old, new].map(|texts| {
+            let mut files = vec![("pools/one.yaml", one.as_str()), ("pools/class.yaml", CLASS)];
+            files.extend(names.into_iter().zip(texts).filter(|(_, text)| !text.is_empty()));
+            files
+        });
+        plan(&old, &new)["verdict"].as_str().unwrap().to_owned()
+    };
+    let folders = ["clusters/dev/pools.yaml", "clusters/prod/pools.yaml", "clusters/test/pools.yaml"];
+    let of = |old, new| verdict(folders, old, new);
+    let dev = format!("replaces every node of 1 NodePool (one in pools (clusters/dev/pools)): {LABEL}");
+    assert_eq!(of([&a, &b, ""], [&b, &b, ""]), dev);
+    assert_eq!(of([&b, &a, &a], [&b, &a, &b]), dev.replace("dev", "test"));
+    assert_eq!(of([&a, &b, ""], [&a, &a, ""]), dev.replace("dev", "prod"));
+    // A cluster comes, and another one goes.
+    for (old, new) in [([&*a, "", ""], [&*a, &b, ""]), ([&a, &b, ""], [&a, &b, &b])] {
+        let verdict = of(old, new);
+        assert!(verdict.starts_with("no node is replaced"), "{verdict}");
+        let verdict = of(new, old);
+        assert!(verdict.starts_with("removes the nodes of 1 NodePool (one in pools (clusters/"), "{verdict}");
+    }
+    let interval = a.replace("10m", "5m");
+    assert_eq!(of([&a, &b, ""], [&interval, &b, ""]), NONE);
+    // The files of one folder.
+    let files = ["clusters/dev.yaml", "clusters/prod.yaml", "clusters/test.yaml"];
+    let dev = format!("replaces every node of 1 NodePool (one in pools (clusters/dev.yaml/pools)): {LABEL}");
+    assert_eq!(verdict(files, [&a, &b, &b], [&b, &b, &b]), dev);
+    // The name of the only one stays short.
+    let single = verdict(folders, [&a, "", ""], [&b, "", ""]);
+    assert_eq!(single, format!("replaces every node of 1 NodePool (one): {LABEL}"));
+}
+
+#[test]
+fn overlays_count_by_themselves_beside_many_other_objects() {
+    // Together, the overlays have more than 200,000 objects.
+    let (one, maps) = (
+        pool("one", "a"),
+        (0..2000)
+            .map(|at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{at}}}\n"))
+            .collect::<String>(),
+    );
+    let overlay = |team: &str| {
+        format!(
+            "resources: [../../base]\npatches:\n- target: {{kind: NodePool}}\n  patch: |\n    - {{op: replace, path: /spec/template/metadata/labels/team, \
+             value: {team}}}\n"
+        )
+    };
+    let names: Vec<String> = (100..205).map(|at| format!("overlays/c{at}/kustomization.yaml")).collect();
+    let (before, after) = (overlay("a"), overlay("b"));
+    let files = |last: &'static str, changed: bool| {
+        let mut files =
+            vec![("base/one.yaml", one.as_str()), ("base/class.yaml", CLASS), ("maps.yaml", &maps)];
+        files.push(("base/kustomization.yaml", "resources: [one.yaml, class.yaml]\n"));
+        files.extend(names.iter().map(|name| {
+            (name.as_str(), if changed && name.contains(last) { after.as_str() } else { before.as_str() })
+        }));
+        files
+    };
+    let answer = plan(&files("c204", false), &files("c204", true));
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (one in overlays/c204): spec.template.metadata.labels.team"
+    );
 }

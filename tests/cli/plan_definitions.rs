@@ -53,6 +53,54 @@ fn one_of_several_clusters_loses_a_definition() {
 }
 
 #[test]
+fn a_definition_in_a_folder_beside_the_pools_is_of_the_cluster_with_the_name() {
+    let (one, release) = (format!("{}---\n{CLASS}", pool("one")), release(CHART));
+    let patch = "resources: [../base]\npatches: [{target: {kind: NodePool}, patch: '[{op: add, path: /spec/weight, value: 3}]'}]\n";
+    let plain = [("pools/dev/one.yaml", one.as_str()), ("pools/prod/one.yaml", &one)];
+    let built = [
+        ("pools/base/one.yaml", one.as_str()),
+        ("pools/base/kustomization.yaml", "resources: [one.yaml]\n"),
+        ("pools/dev/kustomization.yaml", "resources: [../base]\n"),
+        ("pools/prod/kustomization.yaml", patch),
+    ];
+    let may = "may replace nodes of 1 NodePool (one in pools/prod): ";
+    for (files, definition, what) in [
+        (&plain[..], DEFINITION, "nodepools.karpenter.sh is removed"),
+        (&plain, &*release, "chart karpenter-crd is removed"),
+        (&built, DEFINITION, "nodepools.karpenter.sh is removed"),
+        (&built, &release, "chart karpenter-crd is removed"),
+    ] {
+        let of = |changes: &[Change<'_>]| shown(&verdict(files, changes)).to_owned();
+        let (dev, prod) = ("clusters/dev/crd.yaml", "clusters/prod/crd.yaml");
+        assert_eq!(of(&[(dev, definition, definition), (prod, definition, "")]), format!("{may}{what}"));
+        let both = of(&[(dev, definition, ""), (prod, definition, "")]);
+        assert!(both.starts_with("removes the nodes of 2 NodePools"), "{both}");
+        // It moves to another folder of the cluster, or to one of all clusters.
+        for place in ["platform/prod.yaml", "platform/crd.yaml", "pools/prod/crd.yaml"] {
+            let moved = [(dev, definition, definition), (prod, definition, ""), (place, "", definition)];
+            assert_eq!(of(&moved), NONE, "{place}");
+        }
+        let edited = format!("{definition}# a\n");
+        assert_eq!(of(&[(dev, definition, definition), (prod, definition, &edited)]), NONE);
+    }
+}
+
+#[test]
+fn a_definition_goes_with_what_applies_it() {
+    let one = format!("{}---\n{CLASS}", pool("one"));
+    let files = [("pools/one.yaml", one.as_str()), ("crds/crd.yaml", DEFINITION)];
+    let verdict = |old: &str, new: &str| shown(&verdict(&files, &[("apps/crds.yaml", old, new)])).to_owned();
+    let (applied, rest) = (flux("crds"), "a: b\n");
+    let removes = "removes the nodes of 1 NodePool (one): nodepools.karpenter.sh is removed";
+    assert_eq!(verdict(&applied, rest), removes);
+    let kept = applied.replace("prune: true", "prune: false");
+    assert_eq!(verdict(&kept, rest), removes.replace("removes the nodes", "may replace nodes"));
+    assert_eq!(verdict(&applied, &applied.replace("interval: 10m", "interval: 5m")), NONE);
+    assert_eq!(verdict(rest, &applied), NONE);
+    assert_eq!(verdict(rest, "a: c\n"), NONE);
+}
+
+#[test]
 fn a_definition_stays_if_what_applies_it_deletes_nothing() {
     let one = format!("{}---\n{CLASS}", pool("one"));
     let may = "may replace nodes of 1 NodePool (one): nodepools.karpenter.sh is removed";

@@ -109,6 +109,22 @@ fn a_body_that_is_not_known_may_replace_nodes() {
     assert!(run.stdout.starts_with("may replace"), "{run:?}");
 }
 
+#[test]
+fn each_call_of_a_module_in_a_plan_is_a_cluster() {
+    let of_call = |call: &str, after: &str| {
+        let mut change =
+            change("kubernetes_manifest.pool", &["update"], &kubernetes("a"), &kubernetes(after));
+        change["address"] = json!(format!("module.{call}.kubernetes_manifest.pool"));
+        change["module_address"] = json!(format!("module.{call}"));
+        change
+    };
+    let (answer, _) = planned(&[of_call("blue", "b"), of_call("green", "a")]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (default in module.blue): spec.template.metadata.labels.team"
+    );
+}
+
 /// The answer to a plan, and the status of a run that fails if nodes are replaced or removed.
 fn planned(changes: &[Value]) -> (Value, i32) {
     let folder = Folder::with(&[("plan.json", &plan(changes))]);

@@ -22,7 +22,9 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         | PlanAssumption::AutoMode
         | PlanAssumption::ForecastCut => "",
         PlanAssumption::TooManyPods => " (`--replicas`)",
-        PlanAssumption::TooManyClusters => "; name the folders of one cluster",
+        PlanAssumption::TooManyClusters | PlanAssumption::MergedOverlays => {
+            "; name the folders of one cluster"
+        }
     };
     format!("{assumption}{remedy}")
 }

@@ -30,6 +30,7 @@ pub(super) fn deleted(changes: &[Node<'_>], old: &[File]) -> BTreeSet<TerraformO
             start: root.span().start,
             kind: object.kind().to_owned(),
             name: object.name().to_owned(),
+            module: tree.modules().first().cloned(),
             fate: TerraformFate::Deletes,
         };
         Object::all(tree).iter().map(object).collect()
@@ -46,7 +47,8 @@ pub(super) fn removed_or_replaced(
     let object = |object: &ManagedObject, fate| {
         let (file, start) = object.start();
         let (kind, name) = (object.kind().to_owned(), object.name().to_owned());
-        TerraformObject { file: file.to_owned(), start, kind, name, fate }
+        let module = Some(object.module().clone());
+        TerraformObject { file: file.to_owned(), start, kind, name, module, fate }
     };
     let recreated = terraform_objects::recreated(old, new).into_iter().map(|(one, is_certain)| {
         object(one, if is_certain { TerraformFate::Deletes } else { TerraformFate::MayDelete })

@@ -18,7 +18,7 @@ use crate::files::Cluster;
 use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
 use crate::input_object::InputObject;
 use crate::inventory::Inventory;
-use crate::substitution;
+use crate::substitution::{self, RepeatedNames};
 
 /// Maximum number of objects in the inventories of the overlays together. Above it, overlays share the inventory of the
 /// cluster, so that the cost stays linear.
@@ -52,6 +52,25 @@ struct Version {
     object: BuiltObjectId,
 }
 
+/// What the builds of two sides of a comparison have in common, so that the overlays of both have the same names.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildOptions<'o> {
+    /// The folders that are applied although other kustomizations use their objects.
+    pub folders: &'o BTreeSet<String>,
+    /// The names that Kustomizations of Flux share.
+    pub repeated: &'o RepeatedNames,
+    /// The start of the names of files that does not count.
+    pub start: &'o str,
+}
+
+impl Default for BuildOptions<'_> {
+    fn default() -> Self {
+        const NO_FOLDERS: &BTreeSet<String> = &BTreeSet::new();
+        const NO_NAMES: &RepeatedNames = &RepeatedNames::new();
+        Self { folders: NO_FOLDERS, repeated: NO_NAMES, start: "" }
+    }
+}
+
 /// The builds of the kustomizations of one cluster.
 #[derive(Debug)]
 pub struct BuiltCluster {
@@ -71,16 +90,18 @@ pub struct BuiltCluster {
 impl BuiltCluster {
     /// Builds the kustomizations among the files of a cluster, with the values of the variables that Flux and Argo CD replace.
     pub fn of(cluster: ClusterId, files: &[File]) -> Self {
-        Self::with_bases(cluster, files, &BTreeSet::new())
+        let repeated = substitution::repeated_names(files);
+        Self::with_bases(cluster, files, &BuildOptions { repeated: &repeated, ..BuildOptions::default() })
     }
 
     /// Builds the kustomizations, with overlays for some folders that are applied although other kustomizations use their objects.
-    pub(crate) fn with_bases(cluster: ClusterId, files: &[File], folders: &BTreeSet<String>) -> Self {
+    pub(crate) fn with_bases(cluster: ClusterId, files: &[File], options: &BuildOptions<'_>) -> Self {
+        let BuildOptions { folders, repeated, start } = *options;
         let mut builds = Builds::with_roots(files, &Limits::DEFAULT, folders);
         for folder in folders {
             bases::add_folder(&mut builds, files, folder);
         }
-        substitution::add(&mut builds, files, &Limits::DEFAULT);
+        substitution::add(&mut builds, (files, start), repeated, &Limits::DEFAULT);
         Self::new(cluster, files, builds)
     }
 
@@ -292,15 +313,49 @@ impl BuiltCluster {
         object
     }
 
-    /// The overlays that have variants, each with its name. None if the variants of so many objects would be too large.
-    pub(crate) fn overlays_with_variants(&self, objects: usize) -> Vec<(OverlayId, &str)> {
-        if self.has_variants.len().saturating_mul(objects) > MAX_INVENTORIED {
-            return Vec::new();
+    /// Whether overlays are variants of each other.
+    pub(crate) fn has_variants(&self) -> bool {
+        !self.has_variants.is_empty()
+    }
+
+    /// The objects of the cluster of each overlay that has variants, as [`Self::belongs`] says. `None` if they are more than `limit` together.
+    pub(crate) fn objects_of_variants<'d>(
+        &self,
+        objects: &[InputObject<'d>],
+        limit: usize,
+    ) -> Option<BTreeMap<OverlayId, Vec<InputObject<'d>>>> {
+        let mut groups = BTreeMap::<OverlayId, Vec<OverlayId>>::new();
+        for overlay in &self.has_variants {
+            groups.entry(*self.variants.get(overlay.0)?).or_default().push(*overlay);
         }
-        self.has_variants
-            .iter()
-            .filter_map(|overlay| Some((*overlay, self.overlay_name(*overlay)?)))
-            .collect()
+        let mut found: BTreeMap<OverlayId, Vec<InputObject<'d>>> =
+            self.has_variants.iter().map(|overlay| (*overlay, Vec::new())).collect();
+        let mut left = limit;
+        for object in objects {
+            let (own, concerned) = self.overlays_and_groups_of(object);
+            let others = groups.iter().filter(|(group, _)| !concerned.contains(group));
+            let own = own.intersection(&self.has_variants);
+            for overlay in others.flat_map(|(_, overlays)| overlays).chain(own) {
+                left = left.checked_sub(1)?;
+                found.entry(*overlay).or_default().push(*object);
+            }
+        }
+        Some(found)
+    }
+
+    /// The overlays that have this version of an object, and the first ones of the variants that have any version.
+    fn overlays_and_groups_of(&self, object: &InputObject<'_>) -> (BTreeSet<OverlayId>, BTreeSet<OverlayId>) {
+        let group = |overlay: OverlayId| self.variants.get(overlay.0).copied();
+        if let Some(own) = object.overlay {
+            return (BTreeSet::from([own]), group(own).into_iter().collect());
+        }
+        let all = self.versions.get(&ObjectOrigin::of(object.object, object.document));
+        let all = || all.into_iter().flatten();
+        let is_unchanged = |version: &&Version| {
+            self.built(**version).is_some_and(|object| matches!(object.outcome, BuildOutcome::Unchanged))
+        };
+        let own = all().filter(is_unchanged).map(|version| version.overlay).collect();
+        (own, all().filter_map(|version| group(version.overlay)).collect())
     }
 
     /// The inventories of the overlays that have variants, from the objects of the cluster.

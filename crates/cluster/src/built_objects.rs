@@ -6,11 +6,12 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::bases;
-use crate::built::BuiltCluster;
+use crate::built::{BuildOptions, BuiltCluster};
 use crate::environments::Environments;
 use crate::files::files_of;
 use crate::ids::{ClusterId, OverlayId};
 use crate::input_object::InputObject;
+use crate::substitution::{self, RepeatedNames};
 
 /// The builds of the kustomizations among files.
 #[derive(Debug)]
@@ -25,6 +26,15 @@ pub struct ClusterVariant<'d> {
     pub objects: Vec<InputObject<'d>>,
 }
 
+/// The objects of several clusters.
+#[derive(Debug)]
+pub struct ClusterVariants<'d> {
+    /// The clusters.
+    pub all: Vec<ClusterVariant<'d>>,
+    /// Whether all objects are there.
+    pub is_whole: bool,
+}
+
 impl BuiltObjects {
     /// Builds the kustomizations among files.
     pub fn of(files: &[File]) -> Self {
@@ -37,10 +47,15 @@ impl BuiltObjects {
         bases::applied_bases(files)
     }
 
+    /// The names that several Kustomizations of Flux have, each in its own cluster.
+    pub fn repeated_names(files: &[File]) -> RepeatedNames {
+        substitution::repeated_names(files)
+    }
+
     /// Builds the kustomizations among files, with an overlay for each of some folders that are applied although other kustomizations
     /// use their objects.
-    pub fn with_bases(files: &[File], folders: &BTreeSet<String>) -> Self {
-        Self(BuiltCluster::with_bases(ClusterId::FIRST, files, folders))
+    pub fn with_bases(files: &[File], options: &BuildOptions<'_>) -> Self {
+        Self(BuiltCluster::with_bases(ClusterId::FIRST, files, options))
     }
 
     /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and
@@ -49,18 +64,34 @@ impl BuiltObjects {
         self.first_variant(files).into_iter().map(|one| one.object).collect()
     }
 
-    /// The objects of each cluster that the overlays of the input are for. An object that no overlay changes is in all of them.
-    pub fn variants<'d>(&'d self, files: &'d [File]) -> Vec<ClusterVariant<'d>> {
-        let all = self.input_objects(files);
-        let overlays = self.0.overlays_with_variants(all.len());
-        if overlays.is_empty() {
-            return vec![ClusterVariant { name: String::new(), objects: self.first_variant(files) }];
+    /// The objects of each cluster that the overlays of the input are for. An object that no overlay changes is in all of them. If these are more
+    /// than `limit` together, only the objects that count are there; `None` if these are more, too.
+    pub fn variants<'d>(
+        &'d self,
+        files: &'d [File],
+        counts: impl Fn(Object<'d>) -> bool,
+        limit: usize,
+    ) -> Option<ClusterVariants<'d>> {
+        if !self.0.has_variants() {
+            return Some(ClusterVariants { all: vec![self.merged(files)], is_whole: true });
         }
-        let variant = |(overlay, name): (OverlayId, &str)| {
-            let own = all.iter().filter(|object| self.0.belongs(object, overlay));
-            ClusterVariant { name: name.to_owned(), objects: own.copied().collect() }
+        let mut objects = self.input_objects(files);
+        let whole = self.0.objects_of_variants(&objects, limit);
+        let is_whole = whole.is_some();
+        let by_overlay = whole.or_else(|| {
+            objects.retain(|object| counts(object.object));
+            self.0.objects_of_variants(&objects, limit)
+        })?;
+        let variant = |(overlay, objects)| {
+            let name = self.0.overlay_name(overlay).unwrap_or_default().to_owned();
+            ClusterVariant { name, objects }
         };
-        overlays.into_iter().map(variant).collect()
+        Some(ClusterVariants { all: by_overlay.into_iter().map(variant).collect(), is_whole })
+    }
+
+    /// One cluster with the objects of all overlays, each as the first of its variants builds it.
+    pub fn merged<'d>(&'d self, files: &'d [File]) -> ClusterVariant<'d> {
+        ClusterVariant { name: String::new(), objects: self.first_variant(files) }
     }
 
     /// The names of the overlays that are variants of each other, because they share objects, by group.
@@ -185,14 +216,45 @@ spec: {{replicas: {replicas}}}
         assert_eq!(replicas(&files), (vec![5], 0));
     }
 
-    #[test]
-    fn takes_the_first_of_several_variants() {
+    /// Two overlays of one base.
+    fn two_overlays() -> Vec<File> {
         let mut files = vec![
             file("base/kustomization.yaml", "resources: [web.yaml]\n"),
             file("base/web.yaml", DEPLOYMENT),
         ];
         files.extend(overlay("dev", 2));
         files.extend(overlay("prod", 5));
-        assert_eq!(replicas(&files), (vec![2], 1));
+        files
+    }
+
+    #[test]
+    fn takes_the_first_of_several_variants() {
+        assert_eq!(replicas(&two_overlays()), (vec![2], 1));
+    }
+
+    #[test]
+    fn leaves_out_the_objects_that_do_not_count_if_the_clusters_have_too_many() {
+        let mut files = two_overlays();
+        let further = ["a", "b", "c"].map(|name| {
+            file(
+                &format!("{name}.yaml"),
+                &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n"),
+            )
+        });
+        files.extend(further);
+        let built = BuiltObjects::of(&files);
+        let counted = |limit: usize| {
+            let found = built.variants(&files, |object| object.kind() == "Deployment", limit)?;
+            let count = |variant: &ClusterVariant<'_>| {
+                let kinds = variant.objects.iter().filter(|one| !one.object.kind().is_empty());
+                (variant.name.clone(), kinds.count())
+            };
+            Some((found.all.iter().map(count).collect::<Vec<_>>(), found.is_whole))
+        };
+        let clusters =
+            |count: usize| vec![("overlays/dev".to_owned(), count), ("overlays/prod".to_owned(), count)];
+        assert_eq!(counted(1000), Some((clusters(4), true)));
+        assert_eq!(counted(2), Some((clusters(1), false)));
+        assert_eq!(counted(1), None);
     }
 }

@@ -18,3 +18,4 @@ mod substitution;
 
 pub use files::Cluster;
 pub use kustomize::{KUSTOMIZATION_FILES, generator_files, generators, references, text_of};
+pub use substitution::{NameRepetition, RepeatedNames};

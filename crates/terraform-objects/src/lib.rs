@@ -15,10 +15,12 @@ mod value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::limits::Limits;
-use manifest::tree::Tree;
+use manifest::tree::{ModuleInstance, Tree};
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
-use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
+use terraform::{
+    ConfigurationInput, EvaluatedBlock, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules,
+};
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
 pub use managed::{ManagedObject, ManagedObjects, forgotten, recreated};
@@ -126,16 +128,17 @@ fn evaluate_into(
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
         for (block, drafts) in convert::drafts(&configuration, managed.is_some(), is_planned) {
+            let module = module_of(block, &root);
             if let Some(managed) = &mut managed {
                 managed.objects.extend(managed::objects_of(
-                    &root,
+                    &module,
                     block,
                     &drafts,
                     &configuration.texts,
                     limits,
                 ));
             }
-            merge.add(&drafts, &configuration.texts, limits);
+            merge.add_of_module(module, &drafts, &configuration.texts, limits);
         }
         merge.add(&convert::absent(&configuration), &configuration.texts, limits);
     }
@@ -146,6 +149,12 @@ fn evaluate_into(
     for file in files.iter_mut().skip(known).filter(|file| file.documents.is_empty()) {
         file.kind = FileKind::TextOnly;
     }
+}
+
+/// The module of a block of a root module in a folder.
+fn module_of(block: &EvaluatedBlock, root: &str) -> ModuleInstance {
+    let address = block.module.strip_suffix('.').unwrap_or_default().to_owned();
+    ModuleInstance { root: input::name_of(root), address }
 }
 
 /// Replaces plans and states of Terraform among files by the objects of one side.
@@ -171,14 +180,15 @@ fn planned_in_folders(
         }
         let plan = EvaluatedConfiguration::of_plan(tree, &file.source, side);
         let mut merge = Merge::of_plan(&file.source);
-        let folder = known.entry(input::folder_of_name(file.source.name())).or_default();
+        let root = input::folder_of_name(file.source.name());
+        let folder = known.entry(root.clone()).or_default();
         // A state has what was applied last, and not what the configuration says now.
         let is_state = tree.root().get("values").is_some();
-        for (address, drafts) in convert::planned(&plan, is_compared) {
+        for (block, drafts) in convert::planned(&plan, is_compared) {
             if !is_state && drafts.iter().all(DocumentDraft::is_known) {
-                folder.insert(address.to_owned());
+                folder.insert(block.address.clone());
             }
-            merge.add(&drafts, &plan.texts, limits);
+            merge.add_of_module(module_of(block, &root), &drafts, &plan.texts, limits);
         }
         merge.apply(core::slice::from_mut(file), limits);
         if file.kind == FileKind::Unknown {

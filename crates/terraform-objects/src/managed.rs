@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::Document;
 use manifest::limits::Limits;
-use manifest::tree::{Node, Tree, Value};
+use manifest::tree::{ModuleInstance, Node, Tree, Value};
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use terraform::{BlockBody, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, Texts};
@@ -16,8 +16,8 @@ use crate::{text, value};
 /// Object of a resource in a configuration.
 #[derive(Debug)]
 pub struct ManagedObject {
-    /// The name of the folder of the root module.
-    root: String,
+    /// The module of the resource.
+    module: ModuleInstance,
     /// The address of the resource.
     address: String,
     /// The document.
@@ -66,7 +66,7 @@ const RELEASE: &str = "helm_release";
 
 /// The objects of a resource, if a change can create them again or Terraform can forget them.
 pub(crate) fn objects_of(
-    root: &str,
+    module: &ModuleInstance,
     block: &EvaluatedBlock,
     drafts: &[DocumentDraft],
     texts: &Texts,
@@ -105,7 +105,7 @@ pub(crate) fn objects_of(
             };
             if let [name] = objects.as_slice() {
                 found.push(ManagedObject {
-                    root: name_of(root),
+                    module: module.clone(),
                     address: block.address.clone(),
                     name: name.clone(),
                     body: body.map(str::to_owned),
@@ -134,6 +134,11 @@ impl ManagedObject {
     pub fn start(&self) -> (&str, usize) {
         let root = self.tree.root();
         (root.source().name(), root.span().start)
+    }
+
+    /// The module of the resource.
+    pub fn module(&self) -> &ModuleInstance {
+        &self.module
     }
 
     /// Whether the provider deletes the object, to create it again as `new`.
@@ -265,13 +270,13 @@ pub fn recreated<'o>(
     new: (&ManagedObjects, &str),
 ) -> Vec<(&'o ManagedObject, bool)> {
     type Place<'n> = (&'n str, String, &'n ManagedObject);
-    let root = |object: &'o ManagedObject| within(&object.root, old.1);
+    let root = |object: &'o ManagedObject| within(&object.module.root, old.1);
     let mut news: BTreeMap<&(String, String), Vec<Place<'_>>> = BTreeMap::new();
     for one in &new.0.objects {
-        let entry = (within(&one.root, new.1), without_first_key(&one.address), one);
+        let entry = (within(&one.module.root, new.1), without_first_key(&one.address), one);
         news.entry(&one.name).or_default().push(entry);
     }
-    let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.root, new.1)).collect();
+    let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.module.root, new.1)).collect();
     let is_certain = |one: &'o ManagedObject| -> Option<bool> {
         let root = root(one);
         let address = new.0.address_of(root, new.1, &one.address)?;
@@ -297,10 +302,10 @@ pub fn forgotten<'o>(
     old: (&'o ManagedObjects, &str),
     new: (&ManagedObjects, &str),
 ) -> Vec<&'o ManagedObject> {
-    let place = |one: &ManagedObject, side| (within(&one.root, side).to_owned(), one.address.clone());
+    let place = |one: &ManagedObject, side| (within(&one.module.root, side).to_owned(), one.address.clone());
     let known: BTreeSet<(String, String)> = new.0.objects.iter().map(|one| place(one, new.1)).collect();
     let is_forgotten = |one: &&ManagedObject| {
-        let address = new.0.address_of(within(&one.root, old.1), new.1, &one.address);
+        let address = new.0.address_of(within(&one.module.root, old.1), new.1, &one.address);
         address.is_none() || (one.is_kept && !known.contains(&place(one, old.1)))
     };
     old.0.objects.iter().filter(is_forgotten).collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
-use manifest::tree::{Node, Value};
+use manifest::tree::{ModuleInstance, Node, Value};
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use terraform::{
@@ -28,6 +28,8 @@ pub(crate) struct Merge {
     by_text: BTreeMap<TextAddress, OfText>,
     /// The text that is a plan.
     plan: Option<TextAddress>,
+    /// The module whose documents are added.
+    module: Option<ModuleInstance>,
     /// Whether a resource that makes no object has a document that says so.
     shows_absent: bool,
 }
@@ -40,8 +42,8 @@ struct OfText {
     by_place: BTreeMap<Span, SamePlace>,
     /// The parts of the text that became documents.
     used: Vec<Span>,
-    /// The parts of the text that documents are, letter by letter.
-    verbatim: Vec<Span>,
+    /// The parts of the text that documents are, letter by letter, and the modules that make them.
+    verbatim: Vec<(Span, Option<ModuleInstance>)>,
     /// The resources that make no object in some configuration: their blocks, their places and the reasons.
     /// By the start of the whole resource.
     absent: BTreeMap<usize, (Span, Span, String)>,
@@ -53,14 +55,14 @@ struct OfText {
 struct SamePlace {
     /// Index of the first document.
     first: usize,
-    /// The contents of all documents, if there are several.
-    contents: BTreeSet<String>,
+    /// The contents of all documents with their indices, if there are several.
+    contents: BTreeMap<String, usize>,
 }
 
 impl Merge {
     /// The documents of configurations. Says whether a resource that makes no object has a document that says so.
     pub(crate) fn of_configurations(shows_absent: bool) -> Self {
-        Self { by_text: BTreeMap::new(), plan: None, shows_absent }
+        Self { by_text: BTreeMap::new(), plan: None, module: None, shows_absent }
     }
 
     /// The documents of a plan.
@@ -71,6 +73,19 @@ impl Merge {
     /// Whether the documents are compared with the ones of another side.
     fn is_compared(&self) -> bool {
         !self.shows_absent
+    }
+
+    /// Adds the drafts of a module.
+    pub(crate) fn add_of_module(
+        &mut self,
+        module: ModuleInstance,
+        drafts: &[DocumentDraft],
+        texts: &Texts,
+        limits: &Limits,
+    ) {
+        self.module = Some(module);
+        self.add(drafts, texts, limits);
+        self.module = None;
     }
 
     /// Adds the drafts of a configuration.
@@ -126,7 +141,11 @@ impl Merge {
         if is_verbatim(text, whole, texts)
             && let Some(place) = text.place_of(whole.start, whole.end)
         {
-            self.mark(place, texts, |of_text| &mut of_text.verbatim);
+            let module = self.module.clone();
+            if let Some(source) = texts.get(place.text) {
+                let of_text = self.by_text.entry(address(source)).or_default();
+                of_text.verbatim.push((place.span(), module));
+            }
         }
         self.mark_text(text, used, texts);
         for document in text::documents(text, used, texts, limits) {
@@ -160,7 +179,10 @@ impl Merge {
         }
     }
 
-    fn add_document(&mut self, placed: PlacedDocument, texts: &Texts) {
+    fn add_document(&mut self, mut placed: PlacedDocument, texts: &Texts) {
+        if let (Document::Read(tree), Some(module)) = (&mut placed.document, &self.module) {
+            tree.add_module(module.clone());
+        }
         if let Some(source) = texts.get(placed.at.text) {
             self.by_text.entry(address(source)).or_default().add(placed.at.span(), placed.document);
         }
@@ -211,16 +233,22 @@ impl Merge {
 }
 
 impl OfText {
-    /// Adds a document, unless the same one is at its place.
+    /// Adds a document. If the same one is at its place, the module makes that one.
     fn add(&mut self, place: Span, document: Document) {
-        let first = self.documents.len();
-        let same =
-            self.by_place.entry(place).or_insert_with(|| SamePlace { first, contents: BTreeSet::new() });
+        let index = self.documents.len();
+        let same = self
+            .by_place
+            .entry(place)
+            .or_insert_with(|| SamePlace { first: index, contents: BTreeMap::new() });
         if let Some(known) = self.documents.get(same.first) {
             if same.contents.is_empty() {
-                same.contents.insert(content(known));
+                same.contents.insert(content(known), same.first);
             }
-            if !same.contents.insert(content(&document)) {
+            let equal = *same.contents.entry(content(&document)).or_insert(index);
+            if let Some(known) = self.documents.get_mut(equal) {
+                if let (Document::Read(known), Document::Read(tree)) = (known, document) {
+                    tree.modules().iter().for_each(|module| known.add_module(module.clone()));
+                }
                 return;
             }
         }
@@ -231,7 +259,7 @@ impl OfText {
     fn here_documents(&self, file: &File, limits: &Limits) -> Vec<Document> {
         let is_replaced = |body: Span| {
             let is_used = self.used.iter().any(|span| span.start <= body.start && body.end <= span.end);
-            is_used && !self.verbatim.iter().any(|span| span.start <= body.end && body.start <= span.end)
+            is_used && !self.verbatim.iter().any(|(span, _)| span.start <= body.end && body.start <= span.end)
         };
         let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
         file.here_documents_where(|body| !is_replaced(body), options)
@@ -249,7 +277,17 @@ impl OfText {
                 within.peek().is_some() && within.all(|document| matches!(document, Document::Read(_)));
             is_read && !is_json
         };
-        let unchanged: Vec<Span> = verbatim.into_iter().filter(read_before).collect();
+        let unchanged: Vec<(Span, Option<ModuleInstance>)> =
+            verbatim.into_iter().filter(|(span, _)| read_before(span)).collect();
+        let (unchanged, modules): (Vec<Span>, Vec<_>) = unchanged.into_iter().unzip();
+        let of_modules = |mut document: Document| {
+            let at = document.start();
+            if let Document::Read(tree) = &mut document {
+                let makers = unchanged.iter().zip(&modules).filter(|(span, _)| holds(&[**span], at));
+                makers.filter_map(|(_, module)| module.clone()).for_each(|module| tree.add_module(module));
+            }
+            document
+        };
         let is_kept = |document: &Document| {
             let is_script = is_configuration && matches!(document, Document::Script(_));
             // The blocks of a configuration in JSON are one document for the reader of files.
@@ -260,7 +298,7 @@ impl OfText {
         };
         let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
         let new: Vec<Document> = new.collect();
-        file.documents = before.into_iter().filter(is_kept).chain(new).collect();
+        file.documents = before.into_iter().filter(is_kept).map(of_modules).chain(new).collect();
         let starts: BTreeSet<usize> = file.documents.iter().map(Document::start).collect();
         for (whole, span, reason) in absent.into_values() {
             // Another configuration may have an instance.

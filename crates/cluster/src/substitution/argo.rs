@@ -83,6 +83,8 @@ fn replaced_in(text: &str, parameters: &[(String, &str)], is_go: bool) -> Option
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use kustomize::BuildOutcome;
     use manifest::limits::Limits;
@@ -95,7 +97,7 @@ mod tests {
     fn built(text: &str) -> Vec<(String, String)> {
         let files = [File::read("a.yaml", text, READ_OPTIONS)];
         let mut builds = Builds::of(&files, &Limits::DEFAULT);
-        super::super::add(&mut builds, &files, &Limits::DEFAULT);
+        super::super::add(&mut builds, (&files, ""), &BTreeMap::new(), &Limits::DEFAULT);
         let overlays = builds.overlays.iter().filter_map(|overlay| {
             let BuildOutcome::Changed(tree) = &overlay.objects.first()?.outcome else { return None };
             let objects = Object::all(tree);

@@ -8,7 +8,7 @@ use kustomize::{BuildOutcome, Builds, GeneratedMap, Origin, Overlay};
 use manifest::tree::{Node, NodeId, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
-use super::{MAX_OVERLAYS, Writer, with_values};
+use super::{MAX_OVERLAYS, NameRepetition, RepeatedNames, Writer, with_values};
 use crate::folders::{KnownFolders, parent};
 
 /// Label or annotation of an object whose variables Flux leaves as they are.
@@ -17,13 +17,33 @@ const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// A Kustomization with variables.
 struct FluxKustomization<'d> {
     name: &'d str,
+    file: &'d str,
     /// The folder of the input that it applies.
     folder: &'d str,
     variables: BTreeMap<&'d str, &'d str>,
 }
 
+impl FluxKustomization<'_> {
+    /// The name of its overlay of a folder. Of several Kustomizations with one name, the folder or the file is a part of the name.
+    fn name_of_overlay(&self, overlay: &str, repeated: &RepeatedNames, start: &str) -> String {
+        let file = self.file.strip_prefix(start).map_or(self.file, |rest| rest.trim_start_matches('/'));
+        let place = match repeated.get(self.name) {
+            None => "",
+            Some(NameRepetition::InFolders) => parent(file).unwrap_or_default(),
+            Some(NameRepetition::InFiles) => file,
+        };
+        let separator = if place.is_empty() { "" } else { "/" };
+        format!("{overlay} ({place}{separator}{})", self.name)
+    }
+}
+
 /// Adds an overlay for each Kustomization of Flux with variables, or replaces the overlay that it applies.
-pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
+pub(super) fn add(
+    builds: &mut Builds,
+    (files, start): (&[File], &str),
+    repeated: &RepeatedNames,
+    writer: &mut Writer,
+) {
     let generated = core::mem::take(&mut builds.generated);
     let found = kustomizations(files, &generated);
     if found.is_empty() || found.len() > MAX_OVERLAYS {
@@ -49,7 +69,7 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
                 };
                 (object.origin, root, object.unresolved.clone())
             });
-            let name = format!("{} ({})", overlay.name, one.name);
+            let name = one.name_of_overlay(&overlay.name, repeated, start);
             if let Some(built) = writer.overlay(name, objects, &replace) {
                 replaced.insert(overlay.name.clone());
                 added.push(built);
@@ -58,7 +78,7 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
         if !is_built {
             let objects = objects_below(files, one.folder, builds);
             if !objects.is_empty() {
-                let name = format!("{} ({})", one.folder, one.name);
+                let name = one.name_of_overlay(one.folder, repeated, start);
                 added.extend(writer.overlay(name, objects, &replace));
             }
         }
@@ -67,28 +87,63 @@ pub(super) fn add(builds: &mut Builds, files: &[File], writer: &mut Writer) {
     builds.overlays.extend(added);
 }
 
+fn roots(files: &[File]) -> impl Iterator<Item = Node<'_>> {
+    files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
+        match document {
+            Document::Read(tree) => Some(tree.root()),
+            _ => None,
+        }
+    })
+}
+
+/// Whether an object is a Kustomization of Flux that replaces variables.
+fn is_with_variables(root: &Node<'_>) -> bool {
+    root.str_at(&["kind"]) == Some("Kustomization")
+        && root
+            .str_at(&["apiVersion"])
+            .is_some_and(|version| version.starts_with("kustomize.toolkit.fluxcd.io/"))
+        && root.at_path(&["spec", "postBuild"]).is_some()
+}
+
+/// The names that several Kustomizations of Flux with variables have, of which one applies a folder of the other. They are of several clusters: in a
+/// cluster, a name in a namespace is unique.
+pub(crate) fn repeated_names(files: &[File]) -> RepeatedNames {
+    let own: Vec<Node<'_>> = roots(files).filter(is_with_variables).collect();
+    if own.len() < 2 {
+        return RepeatedNames::new();
+    }
+    let folders = KnownFolders::of(files);
+    let mut by_name: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for root in own {
+        let folder = root.str_at(&["spec", "path"]).and_then(|path| folders.find(path));
+        if let Some((folder, name)) = folder.zip(root.str_at(&["metadata", "name"])) {
+            by_name.entry(name).or_default().push((folder, root.source().name()));
+        }
+    }
+    let repetition = |all: &[(&str, &str)]| {
+        let pairs = all.iter().enumerate().flat_map(|(at, one)| {
+            let others = all.iter().take(at);
+            others.map(move |other| (one, other))
+        });
+        let same = pairs.take(MAX_OVERLAYS * MAX_OVERLAYS).filter(|((one, file), (other, other_file))| {
+            file != other_file && (is_within(one, other) || is_within(other, one))
+        });
+        let kind = |one: &str, other: &str| {
+            if parent(one) == parent(other) { NameRepetition::InFiles } else { NameRepetition::InFolders }
+        };
+        same.map(|((_, one), (_, other))| kind(one, other)).max()
+    };
+    let repeated = by_name.iter().filter_map(|(name, all)| Some(((*name).to_owned(), repetition(all)?)));
+    repeated.collect()
+}
+
 /// The Kustomizations of Flux whose variables and whose folder are in the input.
 fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<FluxKustomization<'d>> {
-    let roots = || {
-        files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
-            match document {
-                Document::Read(tree) => Some(tree.root()),
-                _ => None,
-            }
-        })
-    };
-    let is_flux = |root: &Node<'_>| {
-        root.str_at(&["kind"]) == Some("Kustomization")
-            && root
-                .str_at(&["apiVersion"])
-                .is_some_and(|version| version.starts_with("kustomize.toolkit.fluxcd.io/"))
-            && root.at_path(&["spec", "postBuild"]).is_some()
-    };
-    let own: Vec<Node<'_>> = roots().filter(is_flux).collect();
+    let own: Vec<Node<'_>> = roots(files).filter(is_with_variables).collect();
     if own.is_empty() {
         return Vec::new();
     }
-    let written = roots().filter_map(VariableMap::written);
+    let written = roots(files).filter_map(VariableMap::written);
     let mut maps = BTreeMap::<&str, Vec<VariableMap<'d>>>::new();
     for (name, map) in written.chain(generated.iter().map(VariableMap::generated)) {
         maps.entry(name).or_default().push(map);
@@ -112,7 +167,8 @@ fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<F
             let own = root.at_path(&["spec", "postBuild", "substitute"]);
             variables.extend(own.into_iter().flat_map(texts));
             let name = root.str_at(&["metadata", "name"])?;
-            (!variables.is_empty()).then_some(FluxKustomization { name, folder, variables })
+            let file = root.source().name();
+            (!variables.is_empty()).then_some(FluxKustomization { name, file, folder, variables })
         })
         .collect()
 }
@@ -236,7 +292,8 @@ mod tests {
         let files: Vec<File> =
             inputs.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
         let mut builds = Builds::of(&files, &Limits::DEFAULT);
-        super::super::add(&mut builds, &files, &Limits::DEFAULT);
+        let repeated = repeated_names(&files);
+        super::super::add(&mut builds, (&files, ""), &repeated, &Limits::DEFAULT);
         let shown = |overlay: &Overlay| {
             let objects = overlay.objects.iter().map(|object| match &object.outcome {
                 BuildOutcome::Changed(tree) => tree.root().get("spec").map(|spec| spec.to_json().to_string()),

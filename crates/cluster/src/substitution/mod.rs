@@ -6,7 +6,10 @@
 mod argo;
 mod flux;
 
+use std::collections::BTreeMap;
+
 pub(crate) use argo::texts_of_elements;
+pub(crate) use flux::repeated_names;
 
 use kustomize::{BuildOutcome, Builds, BuiltObject, Origin, Overlay};
 use manifest::File;
@@ -16,10 +19,27 @@ use manifest::tree::{Assembly, NewValue, Node, NodeId, Style, Tree, Value};
 /// Maximum number of overlays with variables. Beyond it, variables stay placeholders.
 const MAX_OVERLAYS: usize = 100;
 
-/// Adds the overlays of Flux and of Argo CD to the builds of some files.
-pub(crate) fn add(builds: &mut Builds, files: &[File], limits: &Limits) {
+/// What tells the Kustomizations of Flux apart that have one name and apply one folder, each in its own cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameRepetition {
+    /// The folder of the file.
+    InFolders,
+    /// The file: several files of one folder have the name.
+    InFiles,
+}
+
+/// The names that several Kustomizations of Flux have.
+pub type RepeatedNames = BTreeMap<String, NameRepetition>;
+
+/// Adds the overlays of Flux and of Argo CD to the builds of some files, whose names have a start that does not count.
+pub(crate) fn add(
+    builds: &mut Builds,
+    (files, start): (&[File], &str),
+    repeated: &RepeatedNames,
+    limits: &Limits,
+) {
     let mut writer = Writer { nodes: limits.nodes, overlays: MAX_OVERLAYS };
-    flux::add(builds, files, &mut writer);
+    flux::add(builds, (files, start), repeated, &mut writer);
     argo::add(builds, files, &mut writer);
 }
 

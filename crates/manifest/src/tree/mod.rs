@@ -18,5 +18,5 @@ pub use assembly::{Assembly, NewValue};
 pub use id::{NodeId, SourceId};
 pub use node::{Node, Value};
 pub use placed::{NodePlace, StringPart};
-pub use store::{Comment, DuplicateKey, Style, Tree};
+pub use store::{Comment, DuplicateKey, ModuleInstance, Style, Tree};
 pub use walk::{Children, Members, items_of, members_of, sort_by_text};

@@ -33,6 +33,8 @@ pub struct Tree {
     pub(super) is_assembled: bool,
     /// Whether another program computes the document, such as Terraform.
     pub(super) is_evaluated: bool,
+    /// The modules of Terraform that make the document.
+    pub(super) modules: Vec<ModuleInstance>,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
     pub(super) copies: Vec<(NodeId, NodeId)>,
     /// Number of bytes of text that aliases and merge keys repeat.
@@ -43,6 +45,15 @@ pub struct Tree {
     pub(super) excerpt: Option<Excerpt>,
     /// The strings that hold documents, here and in what is parsed from this document again.
     pub(super) holds_document: HoldsDocument,
+}
+
+/// A module of Terraform as one root module has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ModuleInstance {
+    /// The name of the folder of the root module.
+    pub root: String,
+    /// The address of the call, such as `module.pools["a"]`; empty for the root module itself.
+    pub address: String,
 }
 
 /// Facts about derived values.
@@ -188,6 +199,7 @@ impl Tree {
             derivations: None,
             is_assembled: false,
             is_evaluated: false,
+            modules: Vec::new(),
             copies: Vec::new(),
             repeated: 0,
             dropped: 0,
@@ -225,6 +237,18 @@ impl Tree {
     /// Whether another program computes the document from its text, such as Terraform, which replaces every `${…}` in it.
     pub fn is_evaluated(&self) -> bool {
         self.is_evaluated
+    }
+
+    /// The modules of Terraform that make the document, each with the same values. Several root modules may call one module.
+    pub fn modules(&self) -> &[ModuleInstance] {
+        &self.modules
+    }
+
+    /// Adds a module that makes the document.
+    pub fn add_module(&mut self, module: ModuleInstance) {
+        if !self.modules.contains(&module) {
+            self.modules.push(module);
+        }
     }
 
     /// The reasons why fields of an evaluated document have placeholders instead of what another program writes there.

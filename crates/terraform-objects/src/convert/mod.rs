@@ -116,11 +116,11 @@ pub(crate) fn drafts(
 pub(crate) fn planned(
     plan: &EvaluatedConfiguration,
     is_compared: bool,
-) -> impl Iterator<Item = (&str, Vec<DocumentDraft>)> {
+) -> impl Iterator<Item = (&EvaluatedBlock, Vec<DocumentDraft>)> {
     by_block(plan, is_compared).map(|(block, drafts)| {
         let hidden = release::hidden_objects(block).filter(|_| drafts.is_empty());
         let drafts = drafts.into_iter().chain(hidden);
-        (block.address.as_str(), drafts.map(|draft| draft.at(block.place)).collect())
+        (block, drafts.map(|draft| draft.at(block.place)).collect())
     })
 }
 

@@ -1,0 +1,175 @@
+//! `karpwarden plan` where several root modules of Terraform, or several calls, have one module.
+
+use crate::plan::{CLASS, POOL};
+use crate::plan_clusters::{NONE, plan};
+
+/// A module with a NodePool and an EC2NodeClass.
+fn module(pool: &str) -> String {
+    let indented = |text: &str| text.trim_end().replace('\n', "\n    ");
+    format!(
+        "variable \"team\" {{}}\nvariable \"name\" {{ default = \"default\" }}\nvariable \"other\" {{ default = \"\" }}\n\
+         variable \"enabled\" {{ default = true }}\nresource \"kubectl_manifest\" \"pool\" {{\n  count = var.enabled ? 1 : 0\n  \
+         yaml_body = <<-YAML\n    {}\n  YAML\n}}\nresource \"kubectl_manifest\" \"class\" {{\n  yaml_body = <<-YAML\n    {}\n  YAML\n}}\n",
+        indented(pool),
+        indented(CLASS)
+    )
+}
+
+fn of_team() -> String {
+    module(
+        &POOL.replace("team: a", "team: ${var.team}").replace("{name: default}", "{name: \"${var.name}\"}"),
+    )
+}
+
+/// A root module that calls the module of the pools.
+fn root(arguments: &str) -> String {
+    format!("module \"pools\" {{\n  source = \"../../modules/pools\"\n  {arguments}\n}}\n")
+}
+
+/// The verdict for the texts of two root modules and of their module, before and after.
+fn verdict([dev, prod]: [[&str; 2]; 2], module: [&str; 2]) -> String {
+    let files = |side: usize| {
+        let roots = [("envs/dev/main.tf", dev[side]), ("envs/prod/main.tf", prod[side])];
+        let written = roots.into_iter().filter(|(_, text)| !text.is_empty());
+        written.chain([("modules/pools/pools.tf", module[side])]).collect::<Vec<_>>()
+    };
+    plan(&files(0), &files(1))["verdict"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn each_root_module_that_calls_a_module_is_a_cluster() {
+    const LABEL: &str = "spec.template.metadata.labels.team";
+    let text = of_team();
+    let of = |roots: [[&str; 2]; 2]| verdict(roots, [&text, &text]);
+    let [a, b] = ["a", "b"].map(|team| root(&format!("team = \"{team}\"")));
+    let dev = format!("replaces every node of 1 NodePool (default in envs/dev): {LABEL}");
+    let prod = dev.replace("dev", "prod");
+    assert_eq!(of([[&a, &b], [&a, &a]]), dev);
+    assert_eq!(of([[&b, &a], [&a, &a]]), dev);
+    assert_eq!(of([[&a, &a], [&b, &a]]), prod);
+    let both = of([[&a, &b], [&a, &b]]);
+    assert_eq!(
+        both,
+        format!("replaces every node of 2 NodePools (default in envs/dev, default in envs/prod): {LABEL}")
+    );
+    // An edit of something else, and a file that moves.
+    let other = root("team = \"a\"\n  other = \"x\"");
+    assert_eq!(of([[&a, &other], [&b, &b]]), NONE);
+    // The whole call goes, and comes.
+    let (rest, removes) = ("locals { a = 1 }\n", "removes the nodes of 1 NodePool (default in envs/dev)");
+    for gone in [rest, ""] {
+        assert_eq!(of([[&a, gone], [&b, &b]]), removes);
+        assert_eq!(of([[&a, gone], [&a, &a]]), removes);
+        let added = of([[gone, &a], [&b, &b]]);
+        assert!(added.starts_with("no node is replaced"), "{added}");
+    }
+    let counted = |enabled: bool| root(&format!("team = \"a\"\n  enabled = {enabled}"));
+    assert_eq!(of([[&a, &counted(false)], [&b, &b]]), removes);
+    assert_eq!(of([[&a, &counted(true)], [&b, &b]]), NONE);
+    let named = |name: &str, team: &str| root(&format!("team = \"{team}\"\n  name = \"{name}-pool\""));
+    let [dev, prod] = [["dev", "a"], ["prod", "a"]].map(|[env, team]| named(env, team));
+    let edited = of([[&dev, &named("dev", "b")], [&prod, &prod]]);
+    assert_eq!(edited, format!("replaces every node of 1 NodePool (dev-pool in envs/dev): {LABEL}"));
+    assert_eq!(of([[&dev, rest], [&prod, &prod]]), "removes the nodes of 1 NodePool (dev-pool in envs/dev)");
+}
+
+#[test]
+fn an_edit_of_a_module_concerns_each_root_module() {
+    let (old, a) = (of_team(), root("team = \"a\""));
+    let both = |text: &str| verdict([[&a, &a], [&a, &a]], [&old, text]);
+    let edited = old.replace("team: ${var.team}", "team: x${var.team}");
+    let expected = "2 NodePools (default in envs/dev, default in envs/prod)";
+    assert_eq!(
+        both(&edited),
+        format!("replaces every node of {expected}: spec.template.metadata.labels.team")
+    );
+    // A text without variables, which is the document letter by letter.
+    let plain = module(POOL);
+    let verdict_of = |new: [&str; 2]| verdict([[&a, new[0]], [&a, &a]], [&plain, new[1]]);
+    let edited = plain.replace("team: a", "team: b");
+    assert_eq!(
+        verdict_of([&a, &edited]),
+        format!("replaces every node of {expected}: spec.template.metadata.labels.team")
+    );
+    assert_eq!(
+        verdict_of(["locals { a = 1 }\n", &plain]),
+        "removes the nodes of 1 NodePool (default in envs/dev)"
+    );
+    assert_eq!(verdict_of([&a, &format!("{plain}# comment\n")]), NONE);
+}
+
+#[test]
+fn what_terraform_does_to_an_object_counts_for_its_root_module() {
+    let (text, a) = (of_team(), root("team = \"a\""));
+    let of = |dev: &str| verdict([[&a, dev], [&a, &a]], [&text, &text]);
+    let removed = "removed {\n  from = module.pools\n  lifecycle { destroy = false }\n}\n";
+    assert_eq!(of(removed), NONE);
+    // The other root module does not forget its object.
+    let both = verdict([[&a, removed], [&a, "locals { a = 1 }\n"]], [&text, &text]);
+    assert_eq!(both, "removes the nodes of 1 NodePool (default in envs/prod)");
+    let renamed = a.replace("\"pools\"", "\"nodes\"");
+    let recreated = of(&renamed);
+    assert!(recreated.starts_with("removes the nodes of 1 NodePool (default in envs/dev)"), "{recreated}");
+    let moved = format!("{renamed}moved {{\n  from = module.pools\n  to   = module.nodes\n}}\n");
+    assert_eq!(of(&moved), NONE);
+}
+
+#[test]
+fn each_call_of_a_module_in_one_root_module_is_a_cluster() {
+    let text = of_team();
+    let call = |name: &str, arguments: &str| root(arguments).replace("\"pools\"", &format!("\"{name}\""));
+    let [a, b] = ["a", "b"].map(|team| format!("team = \"{team}\""));
+    let of = |old: &str, new: &str| {
+        let files = |main| [("live/prod/main.tf", main), ("modules/pools/pools.tf", text.as_str())];
+        plan(&files(old), &files(new))["verdict"].as_str().unwrap().to_owned()
+    };
+    let (old, new) = (call("blue", &a) + &call("green", &a), call("blue", &b) + &call("green", &a));
+    let expected = "1 NodePool (default in live/prod/module.blue): spec.template.metadata.labels.team";
+    assert_eq!(of(&old, &new), format!("replaces every node of {expected}"));
+    assert_eq!(of(&old, &old.replace("  team", "  other = \"x\"\n  team")), NONE);
+    assert_eq!(
+        of(&old, &call("green", &a)),
+        "removes the nodes of 1 NodePool (default in live/prod/module.blue)"
+    );
+    let each =
+        |blue: &str| root(&format!("for_each = {{ blue = \"{blue}\", green = \"a\" }}\n  team = each.value"));
+    assert_eq!(
+        of(&each("a"), &each("b")),
+        "replaces every node of 1 NodePool (default in live/prod/module.pools[\"blue\"]): spec.template.metadata.labels.team"
+    );
+    let gone = root("for_each = { green = \"a\" }\n  team = each.value");
+    assert_eq!(
+        of(&each("a"), &gone),
+        "removes the nodes of 1 NodePool (default in live/prod/module.pools[\"blue\"])"
+    );
+}
+
+#[test]
+fn the_nodes_of_a_module_that_nothing_calls_any_more_go() {
+    let (text, call) = (of_team(), root("team = \"a\""));
+    let of = |new_call: &str, new_text: &str| {
+        let files = |call, module| {
+            let all = [
+                ("envs/prod/pools.tf", call),
+                ("envs/prod/z.tf", "locals { a = 1 }\n"),
+                ("modules/pools/pools.tf", module),
+            ];
+            all.into_iter().filter(|(_, text): &(&str, &str)| !text.is_empty()).collect::<Vec<_>>()
+        };
+        plan(&files(&call, &text), &files(new_call, new_text))["verdict"].as_str().unwrap().to_owned()
+    };
+    let removes = "removes the nodes of 1 NodePool (default)";
+    for gone in ["", "# nothing\n"] {
+        assert_eq!(of(gone, &text), removes);
+        assert_eq!(of(gone, ""), removes);
+    }
+    let removed = "removed {\n  from = module.pools\n  lifecycle { destroy = false }\n}\n";
+    assert_eq!(of(removed, &text), NONE);
+    // The module may become a root module, which takes the objects over.
+    let of_root = format!("{text}terraform {{\n  backend \"s3\" {{}}\n}}\n");
+    assert!(
+        of("", &of_root).starts_with("may replace nodes of 1 NodePool (default)"),
+        "{}",
+        of("", &of_root)
+    );
+}
