@@ -17,4 +17,7 @@ pub mod inventory;
 mod substitution;
 
 pub use files::Cluster;
-pub use kustomize::{KUSTOMIZATION_FILES, generator_files, generators, references, text_of};
+pub use kustomize::{
+    KUSTOMIZATION_FILES, generator_files, generators, references, sources_of_variables, text_of,
+    unexecuted_files,
+};
