@@ -151,7 +151,8 @@ pub(super) fn scope<'d>(
     }
     new.extend(wanted.into_values());
     new.extend(further);
-    let unresolved = files.iter().filter_map(|input| Some((place_key(input.object), input.unresolved?)));
+    let unresolved =
+        files.iter().filter_map(|input| Some((place_key(input.object), input.unresolved?.to_owned())));
     let scope = PlanScope {
         name: String::new(),
         old: cluster,

@@ -60,7 +60,7 @@ pub(super) fn changes_of<'d>(
 ) -> Vec<PlanChange<'d>> {
     let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();
-    let mut places: BTreeMap<(Option<PlaceKey<'d>>, Option<PlaceKey<'d>>), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(Option<PlaceKey<'d>>, Option<PlaceKey<'d>>, bool), usize> = BTreeMap::new();
     for (index, scope) in scopes.iter().enumerate() {
         let mut changes = of_scope(scope, options);
         feeds.add(&mut changes, scope, &names);
@@ -70,7 +70,10 @@ pub(super) fn changes_of<'d>(
             changes.iter_mut().for_each(doubt);
         }
         for change in changes {
-            let key = (change.change.old.map(place_key), change.change.new.map(place_key));
+            // Of several clusters, one may build the object in an unknown way.
+            let (old, new) = (change.change.old.map(place_key), change.change.new.map(place_key));
+            let is_uncertain = [old, new].iter().flatten().any(|place| scope.unresolved.contains_key(place));
+            let key = (old, new, is_uncertain);
             // Overlays build different objects from one place.
             let same = places.get(&key).and_then(|position| found.get_mut(*position));
             let is_same = |same: &&mut PlanChange<'d>| {

@@ -18,6 +18,7 @@ use super::generated;
 use super::named_templates::NamedTemplates;
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
 use super::terraform::TerraformFeeds;
+use super::unexecuted::{self, BuildFeed};
 use super::{PlanPair, PlanSide};
 
 /// Number of fields of an object that are looked at.
@@ -38,8 +39,8 @@ pub(super) fn chart_of(name: &str) -> Option<&str> {
 pub(super) struct Feeds<'p> {
     /// The variables with another value, each with the file that has it.
     variables: BTreeMap<&'p str, &'p str>,
-    /// The changed kustomizations.
-    kustomizations: Vec<&'p str>,
+    /// The files that change what kustomizations build.
+    builds: Vec<BuildFeed<'p>>,
     files: Vec<ChangedFile<'p>>,
     /// The generated `ConfigMaps` and Secrets with other entries, each with a file that has them.
     generated: BTreeMap<&'p str, &'p str>,
@@ -95,7 +96,7 @@ impl ChartRole {
     }
 }
 
-/// The changed kustomizations that may build objects of an overlay in another way.
+/// The files that may change how kustomizations build the objects of an overlay.
 #[derive(Debug, Default)]
 struct ChangedKustomizations<'p> {
     /// The first one that builds objects of any file.
@@ -105,7 +106,7 @@ struct ChangedKustomizations<'p> {
 }
 
 impl<'p> ChangedKustomizations<'p> {
-    /// A kustomization that may build the objects of a file in another way.
+    /// A file that may change how the objects of a file are built.
     fn of_file(&self, file: &str) -> Option<&'p str> {
         self.of_all.or_else(|| folders_of(file).find_map(|folder| self.by_folder.get(folder).copied()))
     }
@@ -149,7 +150,7 @@ impl<'p> Feeds<'p> {
                 }
             }
             if name.ends_with("kustomization.yaml") || name.ends_with("kustomization.yml") {
-                feeds.kustomizations.push(name);
+                feeds.builds.push(BuildFeed::of_kustomization(name));
             }
             let Some(file) = sides[1].or(sides[0]) else { continue };
             let is_template = chart_of(name).is_some() && !is_partial(name, file.source.text());
@@ -167,7 +168,8 @@ impl<'p> Feeds<'p> {
         let known: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
         let changed = known.into_iter().filter(|name| old.get(name) != new.get(name));
         feeds.variables.extend(changed.filter_map(|name| Some((name, *places.get(name)?))));
-        feeds.kustomizations.extend(generated.iter().map(|map| map.kustomization));
+        feeds.builds.extend(generated.iter().map(|map| BuildFeed::of_kustomization(map.kustomization)));
+        feeds.builds.extend(unexecuted::changed(pair, [&olds, &news]));
         for map in &generated {
             feeds.generated.extend(map.keys.values().next().map(|file| (map.name, *file)));
             feeds.variables.extend(&map.keys);
@@ -295,19 +297,18 @@ impl<'p> Feeds<'p> {
         None
     }
 
-    /// The changed kustomizations that may build objects of an overlay in another way.
+    /// The files that may change how kustomizations build the objects of an overlay.
     fn kustomizations(&self, scope: &str, scopes: &BTreeSet<&str>) -> ChangedKustomizations<'p> {
         let is_of_other = |folder: &str| {
             let mut around = std::iter::once(folder).chain(folders_of(folder));
             around.any(|other| !other.is_empty() && other != scope && scopes.contains(other))
         };
         let mut found = ChangedKustomizations::default();
-        for name in &self.kustomizations {
-            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for BuildFeed { folder, file } in &self.builds {
             if is_of_other(folder) {
-                found.by_folder.insert(folder, name);
+                found.by_folder.insert(folder, file);
             } else {
-                found.of_all.get_or_insert(name);
+                found.of_all.get_or_insert(file);
             }
         }
         found
@@ -321,7 +322,7 @@ impl<'p> Feeds<'p> {
         scopes: &BTreeSet<&str>,
     ) {
         let has_values = !self.variables.is_empty() || !self.terraform.is_empty() || !self.files.is_empty();
-        if !has_values && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
+        if !has_values && (self.builds.is_empty() || scope.unresolved.is_empty()) {
             return;
         }
         let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
@@ -343,8 +344,11 @@ impl<'p> Feeds<'p> {
                 self.fields(*object, spec, "spec", &mut fields, &mut file);
             }
             let own = object.root().source().name();
-            let reason = scope.unresolved.get(&place_key(*object));
-            let kustomization = reason.and_then(|_| kustomizations.of_file(own));
+            // An object that is now built for certain was built in an unknown way.
+            let mut places = [*object, old].map(place_key).into_iter();
+            let reason = places.find_map(|place| scope.unresolved.get(&place));
+            let kustomization =
+                reason.and_then(|_| kustomizations.of_file(without_start(own, self.new_folder)));
             let gate = self.of_comments(own, object.root().source().text());
             let message = match (file, reason.zip(kustomization)) {
                 (Some((variable, file)), _) => format!("{file} changes `{variable}`"),

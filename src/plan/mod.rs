@@ -37,6 +37,7 @@
 //! | `namespaces` | the namespace of the objects in files that name none |
 //! | `snapshot`, `stamped` | the nodes of a snapshot that drift, and why |
 //! | `rollout` | when these nodes go, and what they wait for |
+//! | `unexecuted` | changed files on which fields of kustomizations depend that a build does not execute |
 //! | `unread` | changed files that could not be read |
 //! | `finding` | a finding at each changed field |
 //! | `wall_clock` | the clock of the reader |
@@ -92,6 +93,7 @@ mod stamped;
 mod terraform;
 mod terragrunt;
 mod uncalled;
+mod unexecuted;
 mod unnamed;
 mod unread;
 mod values_from;

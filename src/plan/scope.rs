@@ -39,7 +39,7 @@ pub(super) struct PlanScope<'d> {
     pub(super) old: Vec<Object<'d>>,
     pub(super) new: Vec<Object<'d>>,
     /// The reasons why a built object is not known for certain, by its place.
-    pub(super) unresolved: BTreeMap<PlaceKey<'d>, &'d str>,
+    pub(super) unresolved: BTreeMap<PlaceKey<'d>, String>,
     /// The modules of Terraform that make the objects.
     pub(super) modules: ModulesByPlace<'d>,
     /// Whether all objects are here, not only objects that can change nodes.
@@ -66,7 +66,7 @@ pub(super) fn place_key(object: Object<'_>) -> PlaceKey<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct SideObject<'d> {
     pub(super) object: Object<'d>,
-    unresolved: Option<&'d str>,
+    unresolved: Option<String>,
     /// The module of Terraform that makes the object.
     pub(super) module: Option<&'d ModuleInstance>,
     /// The name of the file without the part that tells the sides apart. Several root modules may call one module, each for its own cluster:
@@ -160,7 +160,8 @@ fn by_name<'d>(
         let of_module = |module: Option<&'d ModuleInstance>| {
             let file = module.map_or_else(|| file.to_owned(), |module| file_of_module(module, file));
             let file = without_start(&file, side.folder).to_owned();
-            SideObject { object, unresolved: input.unresolved, module, file }
+            let unresolved = input.unresolved.map(|reason| without_side(reason, side.folder));
+            SideObject { object, unresolved, module, file }
         };
         match object.root().tree().modules() {
             [] => vec![of_module(None)],
@@ -228,6 +229,15 @@ impl<'d> OwnObjects<'d> {
 /// A name without the part that tells the sides apart.
 pub(super) fn without_start<'n>(name: &'n str, folder: &str) -> &'n str {
     name.strip_prefix(folder).map_or(name, |rest| rest.trim_start_matches('/'))
+}
+
+/// The reason why an object is not known for certain, whose names of folders lack the part that tells the sides apart.
+fn without_side(reason: &str, folder: &str) -> String {
+    let folder = folder.trim_end_matches('/');
+    if folder.is_empty() {
+        return reason.to_owned();
+    }
+    reason.replace(&format!("`{folder}/"), "`").replace(&format!("`{folder}`"), "`.`")
 }
 
 /// A name with the part that tells the sides apart.
@@ -313,7 +323,7 @@ fn separate<'d>(
     let scope = |key: Option<&str>| {
         let (old, new) = (old.visible_to(key), new.visible_to(key));
         let unresolved =
-            old.iter().chain(&new).filter_map(|one| Some((place_key(one.object), one.unresolved?)));
+            old.iter().chain(&new).filter_map(|one| Some((place_key(one.object), one.unresolved.clone()?)));
         let mut modules: ModulesByPlace<'d> = BTreeMap::new();
         for one in old.iter().chain(&new) {
             if let Some(module) = one.module {

@@ -328,3 +328,93 @@ fn overlays_count_by_themselves_beside_many_other_objects() {
         "replaces every node of 1 NodePool (one in overlays/c204): spec.template.metadata.labels.team"
     );
 }
+
+/// Two overlays of one base, of which `prod` has further fields.
+fn beside_plain_overlay<'t>(prod: &'t str, files: &[(&'t str, &'t str)]) -> Vec<(&'t str, &'t str)> {
+    let base = [
+        ("base/kustomization.yaml", "resources: [pool.yaml, class.yaml]\n"),
+        ("base/pool.yaml", POOL),
+        ("base/class.yaml", CLASS),
+        ("dev/kustomization.yaml", "resources: [../base]\n"),
+        ("prod/kustomization.yaml", prod),
+    ];
+    [&base[..], files].concat()
+}
+
+#[test]
+fn an_overlay_that_is_not_built_for_certain_is_a_cluster_beside_the_others() {
+    let transformer =
+        |kind: &str, rest: &str| format!("apiVersion: builtin\nkind: {kind}\nmetadata: {{name: t}}\n{rest}");
+    let patch = |kind: &str, team: &str| {
+        let patch = format!("[{{op: replace, path: /spec/template/metadata/labels/team, value: {team}}}]");
+        transformer("PatchTransformer", &format!("target: {{kind: {kind}}}\npatch: '{patch}'\n"))
+    };
+    let plain = "resources: [../base]\n";
+    let with = |field: &str| format!("{plain}{field}: [t.yaml]\n");
+    let may = |file: &str, field: &str| {
+        format!(
+            "may replace nodes of 1 NodePool (default in prod): the object is not built for certain: `prod` uses `{field}`; {file} has changed"
+        )
+    };
+    let verdict = |old: (&str, &str), new: (&str, &str)| {
+        let [old, new] = [old, new].map(|(prod, file)| beside_plain_overlay(prod, &[("prod/t.yaml", file)]));
+        plan(&old, &new)["verdict"].as_str().unwrap().to_owned()
+    };
+    let (transformers, configurations) = (with("transformers"), with("configurations"));
+    let (a, b) = (patch("NodePool", "a"), patch("NodePool", "b"));
+    let kustomization = "prod/kustomization.yaml";
+    assert_eq!(verdict((&transformers, &a), (&transformers, &b)), may("prod/t.yaml", "transformers"));
+    assert_eq!(verdict((plain, &a), (&transformers, &a)), may(kustomization, "transformers"));
+    assert_eq!(verdict((&transformers, &a), (plain, &a)), may(kustomization, "transformers"));
+    let prefix = |prefix: &str| {
+        transformer(
+            "PrefixTransformer",
+            &format!("prefix: {prefix}\nfieldSpecs: [{{path: metadata/name}}]\n"),
+        )
+    };
+    assert_eq!(
+        verdict((&transformers, &prefix("a-")), (&transformers, &prefix("b-"))),
+        may("prod/t.yaml", "transformers")
+    );
+    // What names only other objects changes no NodePool.
+    let image =
+        |tag: &str| transformer("ImageTagTransformer", &format!("imageTag: {{name: a, newTag: {tag}}}\n"));
+    let reference = |path: &str| {
+        format!("nameReference:\n- kind: ConfigMap\n  fieldSpecs: [{{kind: HelmRelease, path: {path}}}]\n")
+    };
+    for (prod, old, new) in [
+        (&transformers, patch("Deployment", "a"), patch("Deployment", "b")),
+        (&transformers, image("1"), image("2")),
+        (&configurations, reference("spec/a"), reference("spec/b")),
+    ] {
+        assert_eq!(verdict((prod, &old), (prod, &new)), NONE, "{new}");
+        assert_eq!(verdict((plain, &old), (prod, &old)), NONE, "{old}");
+    }
+    let (old, new) = (reference("spec/a"), reference("spec/a"));
+    let patched =
+        |team: &str| format!("{configurations}{}", PATCH.replace("value: z", &format!("value: {team}")));
+    assert_eq!(
+        verdict((&patched("a"), &old), (&patched("b"), &new)),
+        "replaces every node of 1 NodePool (default in prod): spec.template.metadata.labels.team"
+    );
+}
+
+#[test]
+fn a_variable_of_a_kustomization_counts_where_it_is_used() {
+    let map = |team: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{team: {team}}}\n")
+    };
+    let kustomization = "resources: [pool.yaml, map.yaml]\nvars: [{name: TEAM, objref: {kind: ConfigMap, name: c, apiVersion: v1}, fieldref: {fieldpath: data.team}}]\n";
+    let verdict = |team: &str| {
+        let pool = POOL.replace("team: a", &format!("team: {team}"));
+        let [old, new] = ["a", "b"].map(map);
+        let files = |map| [("kustomization.yaml", kustomization), ("pool.yaml", &*pool), ("map.yaml", map)];
+        plan(&files(&old), &files(&new))["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        verdict("$(TEAM)"),
+        "may replace nodes of 1 NodePool (default): the object is not built for certain: `.` uses `vars`; map.yaml has changed"
+    );
+    assert_eq!(verdict("a"), NONE);
+    assert_eq!(verdict("$(OTHER)"), NONE);
+}

@@ -217,39 +217,54 @@ impl BuiltCluster {
 
     /// The versions of an object to check: the object itself if no build changes it.
     pub fn versions<'d>(&'d self, object: Object<'d>, document: DocumentId) -> Vec<InputObject<'d>> {
-        let own = InputObject::unbuilt(object, document);
-        let Some(found) = self.versions.get(&ObjectOrigin::of(object, document)) else {
-            return vec![own];
+        let Some((unchanged, changed)) = self.built_versions(object, document) else {
+            return vec![InputObject::unbuilt(object, document)];
         };
-        let mut unchanged: Option<InputObject<'d>> = None;
-        let mut changed = Vec::new();
+        let mut versions: Vec<InputObject<'d>> = shared(&unchanged).into_iter().chain(changed).collect();
+        // A version that is known for certain makes the others superfluous.
+        if versions.iter().any(|version| version.unresolved.is_none()) {
+            versions.retain(|version| version.unresolved.is_none());
+        }
+        number(versions)
+    }
+
+    /// The versions of an object in the clusters for which the overlays are, also the ones that are not known for certain.
+    pub(crate) fn versions_of_clusters<'d>(
+        &'d self,
+        object: Object<'d>,
+        document: DocumentId,
+    ) -> Vec<InputObject<'d>> {
+        let Some((unchanged, changed)) = self.built_versions(object, document) else {
+            return vec![InputObject::unbuilt(object, document)];
+        };
+        let is_certain = |version: &InputObject<'d>| version.unresolved.is_none();
+        let is_mixed = unchanged.iter().any(is_certain) && !unchanged.iter().all(is_certain);
+        let unchanged = if is_mixed { unchanged } else { shared(&unchanged).into_iter().collect() };
+        number(unchanged.into_iter().chain(changed).collect())
+    }
+
+    /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object.
+    fn built_versions<'d>(
+        &'d self,
+        object: Object<'d>,
+        document: DocumentId,
+    ) -> Option<(Vec<InputObject<'d>>, Vec<InputObject<'d>>)> {
+        let own = InputObject::unbuilt(object, document);
+        let found = self.versions.get(&ObjectOrigin::of(object, document))?;
+        let (mut unchanged, mut changed) = (Vec::new(), Vec::new());
         for version in found {
             let Some(built) = self.built(*version) else { continue };
             let (overlay, unresolved) = (Some(version.overlay), built.unresolved.as_deref());
             match &built.outcome {
                 BuildOutcome::Deleted => {}
-                BuildOutcome::Unchanged => {
-                    let first = InputObject { overlay, unresolved, ..own };
-                    unchanged = Some(match unchanged {
-                        None => first,
-                        Some(other) => InputObject { unresolved: other.unresolved.and(unresolved), ..own },
-                    });
-                }
+                BuildOutcome::Unchanged => unchanged.push(InputObject { overlay, unresolved, ..own }),
                 BuildOutcome::Changed(tree) => {
                     let objects = Object::all(tree).into_iter();
                     changed.extend(objects.map(|object| InputObject { object, overlay, unresolved, ..own }));
                 }
             }
         }
-        let mut versions: Vec<InputObject<'d>> = unchanged.into_iter().chain(changed).collect();
-        // A version that is known for certain makes the others superfluous.
-        if versions.iter().any(|version| version.unresolved.is_none()) {
-            versions.retain(|version| version.unresolved.is_none());
-        }
-        for version in versions.iter_mut().skip(1) {
-            version.is_repeated = true;
-        }
-        versions
+        Some((unchanged, changed))
     }
 
     /// The overlays, each with its name, that are variants of an earlier overlay.
@@ -375,6 +390,24 @@ impl BuiltCluster {
         };
         self.has_variants.iter().map(inventory).collect()
     }
+}
+
+/// One version for several equal ones. It is known for certain if one of them is.
+fn shared<'d>(equal: &[InputObject<'d>]) -> Option<InputObject<'d>> {
+    let (first, others) = equal.split_first()?;
+    if others.is_empty() {
+        return Some(*first);
+    }
+    let unresolved = equal.iter().all(|version| version.unresolved.is_some());
+    Some(InputObject { overlay: None, unresolved: first.unresolved.filter(|_| unresolved), ..*first })
+}
+
+/// Marks all versions of an object but the first one as repeated.
+fn number(mut versions: Vec<InputObject<'_>>) -> Vec<InputObject<'_>> {
+    for version in versions.iter_mut().skip(1) {
+        version.is_repeated = true;
+    }
+    versions
 }
 
 /// For each overlay, the first overlay with which it shares objects, directly or through others; and the overlays that share objects

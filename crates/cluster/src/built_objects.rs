@@ -110,11 +110,12 @@ impl BuiltObjects {
             return Vec::new();
         }
         let of_overlays = |input: &InputObject<'d>| (input.object, self.0.overlays_of(input));
-        self.input_objects(files)
-            .iter()
-            .map(of_overlays)
-            .filter(|(_, overlays)| !overlays.is_empty())
-            .collect()
+        let all = self.input_objects(files);
+        let mut found: Vec<_> =
+            all.iter().map(of_overlays).filter(|(_, overlays)| !overlays.is_empty()).collect();
+        // Overlays that leave an object as it is may build it for certain or not.
+        found.dedup_by(|(one, _), (other, _)| one == other);
+        found
     }
 
     /// The names of all overlays.
@@ -146,7 +147,7 @@ impl BuiltObjects {
                     continue;
                 }
                 for object in Object::all(tree) {
-                    all.extend(self.0.versions(object, document));
+                    all.extend(self.0.versions_of_clusters(object, document));
                 }
                 all.extend(
                     Object::values(tree).into_iter().map(|object| InputObject::unbuilt(object, document)),

@@ -17,5 +17,8 @@ pub mod inventory;
 mod substitution;
 
 pub use files::Cluster;
-pub use kustomize::{KUSTOMIZATION_FILES, generator_files, generators, references, text_of};
+pub use kustomize::{
+    KUSTOMIZATION_FILES, generator_files, generators, references, sources_of_variables, text_of,
+    unexecuted_files,
+};
 pub use substitution::{NameRepetition, RepeatedNames};

@@ -22,6 +22,7 @@ use crate::resource::{ObjectIdentity, PatchOptions, Resource};
 use crate::selector::TargetSelector;
 use crate::steps::{Steps, TooLarge};
 use crate::transform;
+use crate::unexecuted::UnexecutedField;
 use crate::value::BuiltValue;
 
 /// Maximum depth of kustomizations that include kustomizations.
@@ -121,7 +122,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         };
         self.steps.spend_on_visits(1)?;
         self.open.push(folder.to_owned());
-        let mut doubt = kustomization.unresolved_field().map(|field| format!("uses `{field}`"));
+        let mut doubt: Option<String> = None;
         for list in ["resources", "bases"] {
             for path in kustomization.paths(list) {
                 self.add(folder, path, &mut resources)?;
@@ -162,8 +163,14 @@ impl<'b, 'd> Builder<'b, 'd> {
                 }
             }
         }
+        let shown = if folder.is_empty() { "." } else { folder };
+        let file = |path: &str| self.file_of(kustomization, path).map(|(_, file)| file);
+        for field in UnexecutedField::all_of(kustomization, file) {
+            self.steps.spend(resources.iter().map(|resource| resource.value.size()).sum())?;
+            let reason = format!("`{shown}` uses `{}`", field.name);
+            resources.iter_mut().filter(|one| field.may_change(one)).for_each(|one| one.doubt(&reason));
+        }
         if let Some(doubt) = doubt {
-            let shown = if folder.is_empty() { "." } else { folder };
             let reason = format!("`{shown}` {doubt}");
             for resource in &mut resources {
                 resource.doubt(&reason);

@@ -18,8 +18,8 @@ pub(crate) struct Kustomization<'d> {
     pub(crate) file: FileNumber,
 }
 
-/// Fields whose effect is not computed: every object of the kustomization may be different.
-const UNRESOLVED: [&str; 4] = ["configurations", "transformers", "vars", "openapi"];
+/// Fields that the build does not execute, and that may change objects.
+const UNEXECUTED: [&str; 4] = ["configurations", "transformers", "vars", "openapi"];
 
 /// Fields that do not change an object of the input. `crds` adds references by name, which are rare.
 const IGNORED: [&str; 12] = [
@@ -99,14 +99,15 @@ impl<'d> Kustomization<'d> {
         items_of(self.root.get(list)).filter_map(scalar_text)
     }
 
-    /// The first field whose effect is not computed.
-    pub(crate) fn unresolved_field(self) -> Option<&'d str> {
-        let is_set =
-            |key: &str| self.root.get(key).is_some_and(|value| !value.is_null() && !value.is_empty());
+    /// The fields that the build does not execute, with their values.
+    pub(crate) fn unexecuted(self) -> impl Iterator<Item = (&'d str, Node<'d>)> {
         let known = |key: &str| IGNORED.contains(&key) || APPLIED.contains(&key);
-        let unresolved = |key: &str| UNRESOLVED.contains(&key) && is_set(key);
-        let key = |(key, _): (&'d str, Node<'d>)| key;
-        self.root.members().map(key).find(|key| unresolved(key) || !UNRESOLVED.contains(key) && !known(key))
+        let is_set = |value: Node<'_>| !value.is_null() && !value.is_empty();
+        self.root.members().filter(
+            move |(key, value)| {
+                if UNEXECUTED.contains(key) { is_set(*value) } else { !known(key) }
+            },
+        )
     }
 
     /// The patches of the fields `patchesStrategicMerge` and `patches`, in the order of the build.
