@@ -64,7 +64,10 @@ fn published(manifest: &str) -> Vec<String> {
         ["/raw/", "/releases/", "//", "\""].iter().map(|rest| format!("{repository}{rest}")).collect();
     addresses.extend([format!("uses: {name}@"), format!("repo: {repository}")]);
     addresses.extend(["homepage", "registry"].iter().filter_map(|key| value(key)).map(str::to_owned));
-    addresses.extend(["npx karpwarden", "uvx karpwarden", "pip install karpwarden"].map(str::to_owned));
+    addresses.extend(
+        ["npx karpwarden", "uvx karpwarden", "pip install karpwarden", "pipx install karpwarden"]
+            .map(str::to_owned),
+    );
     // A fork may have no homepage.
     addresses.retain(|address| !address.is_empty());
     addresses

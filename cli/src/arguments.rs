@@ -112,8 +112,8 @@ pub(crate) enum CliCommand {
 
 /// Check manifests: files, folders or standard input.
 ///
-/// In a folder, `check` reads the .yaml, .yml, .json, .jsonl, .tf and .tofu files, except hidden files and files that ignore
-/// files or --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
+/// In a folder, `check` reads the .yaml, .yml, .json, .jsonl, .tf and .tofu files, except hidden files, files in
+/// `node_modules`, and files that ignore files or --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct CheckArguments {

@@ -52,9 +52,12 @@ fn walks_folders_in_order_without_ignored_files() {
         ("drafts/d.yaml", BAD),
         (".hidden/h.yaml", BAD),
         ("notes.txt", BAD),
+        ("node_modules/some-package/n.yaml", BAD),
     ]);
     let run = folder.check(&["--format", "json", "."]);
     assert_eq!(files(&run, "findings"), ["a/z.yml", "b.yaml"]);
+    let packages = folder.check(&["--format", "json", "node_modules"]);
+    assert_eq!(files(&packages, "findings"), ["node_modules/some-package/n.yaml"]);
     assert_eq!(files(&run, "skipped"), ["a/a.json", "a/l.jsonl", "a/l.jsonl"]);
     let named =
         folder.check(&["--format", "json", "vendored/v.yaml", "notes.txt", "./notes.txt", "a.gen.yaml"]);

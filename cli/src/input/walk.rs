@@ -28,6 +28,9 @@ const LINK_OUT: &str = "symbolic link out of the folders that may be read";
 /// Files whose patterns a walk through a folder applies.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
 
+/// Folder of npm's packages, which are not applied. The package of Karpwarden is one, whose texts name releases of Karpenter.
+const PACKAGES: &str = "node_modules";
+
 /// Files to take from a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -203,7 +206,10 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
         let (excluded, folders) = (excluded.clone(), Arc::clone(&folders));
         builder.filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let is_excluded = || excluded.matches(entry.path(), is_folder);
+            let is_excluded = || {
+                let is_of_npm = is_folder && applies_ignore_files && entry.file_name() == PACKAGES;
+                is_of_npm || excluded.matches(entry.path(), is_folder)
+            };
             let is_entered = || !is_folder || lock(&folders).enter(entry.path(), applies_ignore_files);
             let leaves = || entry.path_is_symlink() && lock(&folders).leaves(entry.path());
             entry.depth() == 0 || (!is_excluded() && !leaves() && is_entered())
