@@ -106,8 +106,7 @@ impl<'d> Definitions<'d> {
             }
             outside_definitions(file, &names).for_each(|name| add(name, source, None, None));
         }
-        let sources = FluxSources::of(side);
-        for applier in applied.appliers.all().iter().filter(|applier| installs(applier, &sources)) {
+        for applier in applied.appliers.all().iter().filter(|one| installs(one, &applied.sources)) {
             let file = applier.root.source().name();
             add(CHART, file, Some(applier), kept_by_helm(applier.root));
         }

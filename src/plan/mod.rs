@@ -9,7 +9,9 @@
 //! | `dropped` | files that a kustomization no longer uses |
 //! | `elsewhere` | sources outside of the input from which a removed object may come |
 //! | `change` | the changed objects with the effect of each field |
+//! | `changed_file`, `variables` | values and variables in changed files |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `further` | changes that are not of the objects of a cluster |
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
@@ -49,6 +51,7 @@ mod appliers;
 mod assumption;
 mod blocks;
 mod change;
+mod changed_file;
 mod chart_releases;
 mod charts;
 mod controller;
@@ -61,6 +64,7 @@ mod feeds;
 mod finding;
 mod flux_sources;
 mod folders;
+mod further;
 mod generated;
 mod handed_over;
 mod helmfile_templates;
@@ -94,6 +98,7 @@ mod unexecuted;
 mod unnamed;
 mod unread;
 mod values_from;
+mod variables;
 mod wall_clock;
 pub mod words;
 
@@ -116,6 +121,7 @@ use values::timestamp::Timestamp;
 use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings};
 
 pub use assumption::PlanAssumption;
+pub use chart_releases::files_with_values;
 pub use error::PlanError;
 pub use finding::FINDINGS;
 pub use later::LaterRemoval;
@@ -269,7 +275,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     recreated::keep_forgotten(&mut found, &options.by_terraform);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
-    let feeds = Feeds::of(pair);
+    let feeds = Feeds::of(pair, &built);
     let applied = (
         AppliedObjects::of(pair.old, &built.old, &BTreeSet::new()),
         AppliedObjects::of(pair.new, &built.new, &built.dropped),
@@ -310,16 +316,8 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     }
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
-    plan.answer.changes.extend(unread);
-    plan.answer.changes.extend(outside::changes(pair));
-    plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
-    plan.answer.changes.extend(helmfile_templates::changes(pair, &feeds));
-    plan.answer.changes.extend(terragrunt::changes(pair, &feeds));
-    plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(flux_sources::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(values_from::changes(pair, (&applied.0, &applied.1), &feeds));
-    plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(of_terraform);
+    let further = further::changes(pair, (&applied.0, &applied.1), &feeds);
+    plan.answer.changes.extend(further::once(unread.into_iter().chain(further).chain(of_terraform)));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
