@@ -8,7 +8,8 @@ use super::PlanPair;
 use super::applied_objects::AppliedObjects;
 use super::feeds::Feeds;
 use super::{
-    appliers, flux_sources, handed_over, helmfile_templates, outside, outside_charts, terragrunt, values_from,
+    appliers, flux_sources, handed_over, helmfile_templates, outside, outside_charts,
+    templated_appliers, terragrunt, values_from,
 };
 
 /// The changes between the sides of a pair.
@@ -20,6 +21,7 @@ pub(super) fn changes<'p>(
     let mut found = outside::changes(pair);
     found.extend(outside_charts::changes(pair, applied, feeds));
     found.extend(helmfile_templates::changes(pair, applied.1, feeds));
+    found.extend(templated_appliers::changes(pair, applied, feeds));
     found.extend(terragrunt::changes(pair, feeds));
     found.extend(appliers::changes(pair, applied, feeds));
     found.extend(flux_sources::changes(pair, applied));

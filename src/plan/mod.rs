@@ -22,6 +22,7 @@
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `templated_appliers` | objects of Flux and Argo CD in the templates of charts |
 //! | `flux_sources` | repositories of Flux with another revision |
 //! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
@@ -92,6 +93,7 @@ mod shown;
 mod snapshot;
 mod spelling;
 mod stamped;
+mod templated_appliers;
 mod terraform;
 mod terragrunt;
 mod unexecuted;

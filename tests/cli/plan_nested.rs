@@ -1,7 +1,7 @@
-//! `karpwarden plan` about charts that depend on others, and the repository of the input.
+//! `karpwarden plan` about objects of Flux and Argo CD in the templates of a chart, and charts that depend on others.
 
 use crate::plan::{CLASS, POOL};
-use crate::plan_appliers::{Change, NONE, pool, verdict};
+use crate::plan_appliers::{Change, NONE, argo, pool, verdict};
 
 const UNREAD: &str = "may replace nodes: new/pools/templates/pool.yaml may render in another way because of";
 
@@ -84,6 +84,83 @@ fn a_value_that_is_rendered_may_read_all_values() {
     };
     assert_eq!(of("tpl .Values.text $"), feeds("pools/values.yaml"));
     assert_eq!(of(".Values.text"), NONE);
+}
+
+/// An Application in the template of a chart of Applications.
+fn of_apps(application: &str, changes: &[Change<'_>]) -> String {
+    let (pool, file) = (pool("a"), "apps/templates/pools.yaml");
+    let own = [
+        ("infra/pools/pool.yaml", pool.as_str()),
+        ("infra/pools/class.yaml", CLASS),
+        ("apps/Chart.yaml", "name: apps\nversion: 1.0.0\n"),
+    ];
+    let mut files = own.to_vec();
+    files.extend((!application.is_empty()).then_some((file, application)));
+    verdict(&files, changes)
+}
+
+#[test]
+fn an_application_of_a_chart_changes_with_the_values_that_it_reads() {
+    let may = |what: &str| {
+        format!(
+            "may replace nodes: Application/nodes of a template {what}, which may change what it applies of Karpenter; compare the output of `helm template`"
+        )
+    };
+    let values = "apps/values.yaml";
+    let reads = may("reads other values because of apps/values.yaml");
+    let of_pools = argo("infra/pools")
+        .replace("path: infra/pools", "path: infra/pools, targetRevision: {{ .Values.revision }}");
+    let (one, two, other) = ("revision: v1\nx: 1\n", "revision: v2\nx: 1\n", "revision: v1\nx: 2\n");
+    assert_eq!(of_apps(&of_pools, &[(values, one, two)]), reads);
+    assert_eq!(of_apps(&of_pools, &[(values, one, other)]), NONE);
+    let of_shop = of_pools.replace("infra/pools", "shop").replace("name: nodes", "name: shop");
+    assert_eq!(of_apps(&of_shop, &[(values, one, two)]), NONE);
+    // Quotes make it YAML.
+    let quoted = of_pools.replace("{{ .Values.revision }}", "'{{ .Values.revision }}'");
+    assert_eq!(of_apps(&quoted, &[(values, one, two)]), reads);
+    let file = "apps/templates/pools.yaml";
+    assert_eq!(
+        of_apps("", &[(file, &of_pools, "")]),
+        "may replace nodes: Application/nodes of a template is removed, which changes what it applies of Karpenter"
+    );
+    assert_eq!(of_apps("", &[(file, &of_pools, &of_pools.replace("v }", "v | quote }"))]), NONE);
+    let edited = of_pools.replace(".Values.revision", ".Values.version");
+    assert_eq!(of_apps("", &[(file, &of_pools, &edited)]), may("has changed"));
+    assert_eq!(of_apps("", &[(file, &of_pools, &format!("# a comment\n{of_pools}"))]), NONE);
+    // The path is a value.
+    let by_value = of_pools.replace("path: infra/pools", "path: {{ .Values.path }}");
+    let with = |path: &str, revision: &str| format!("path: {path}\nrevision: {revision}\n");
+    assert_eq!(
+        of_apps(&by_value, &[(values, &with("infra/pools", "v1"), &with("infra/pools", "v2"))]),
+        reads
+    );
+    assert_eq!(of_apps(&by_value, &[(values, &with("infra/pools", "v1"), &with("shop", "v1"))]), reads);
+    assert_eq!(of_apps(&by_value, &[(values, &with("shop", "v1"), &with("shop", "v2"))]), NONE);
+}
+
+#[test]
+fn of_a_template_for_many_applications_the_elements_of_pools_count() {
+    let application = argo("x")
+        .replace("path: x", "path: {{ .path }}, targetRevision: {{ .revision }}")
+        .replace("name: nodes", "name: {{ .name }}");
+    let template = format!("{{{{- range .Values.apps }}}}\n---\n{application}{{{{- end }}}}\n");
+    let list = |pools: &str, shop: &str| {
+        format!(
+            "apps:\n- {{name: pools, path: infra/pools, revision: {pools}}}\n- {{name: shop, path: shop, revision: {shop}}}\n"
+        )
+    };
+    let of = |old: &str, new: &str| of_apps(&template, &[("apps/values.yaml", old, new)]);
+    assert!(
+        of(&list("v1", "v1"), &list("v2", "v1")).starts_with("may replace nodes: Application/{{ .name }} of")
+    );
+    assert_eq!(of(&list("v1", "v1"), &list("v1", "v2")), NONE);
+    let map = |pools: &str, shop: &str| {
+        format!(
+            "apps:\n  pools: {{path: infra/pools, revision: {pools}}}\n  shop: {{path: shop, revision: {shop}}}\n"
+        )
+    };
+    assert!(of(&map("v1", "v1"), &map("v2", "v1")).starts_with("may replace nodes"));
+    assert_eq!(of(&map("v1", "v1"), &map("v1", "v2")), NONE);
 }
 
 #[test]
