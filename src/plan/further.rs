@@ -8,7 +8,7 @@ use super::PlanPair;
 use super::applied_objects::AppliedObjects;
 use super::feeds::Feeds;
 use super::{
-    appliers, flux_sources, handed_over, helmfile_templates, outside, outside_charts,
+    appliers, flux_sources, handed_over, helmfile_templates, other_templates, outside, outside_charts,
     templated_appliers, terragrunt, values_from,
 };
 
@@ -18,7 +18,8 @@ pub(super) fn changes<'p>(
     applied: (&AppliedObjects<'p>, &AppliedObjects<'p>),
     feeds: &Feeds<'p>,
 ) -> Vec<PlannedChange> {
-    let mut found = outside::changes(pair);
+    let mut found = other_templates::changes(pair);
+    found.extend(outside::changes(pair));
     found.extend(outside_charts::changes(pair, applied, feeds));
     found.extend(helmfile_templates::changes(pair, applied.1, feeds));
     found.extend(templated_appliers::changes(pair, applied, feeds));

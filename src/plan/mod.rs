@@ -19,6 +19,7 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
+//! | `other_templates` | templates of other programs that have NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
@@ -77,6 +78,7 @@ mod namespaces;
 mod networks;
 mod node_modules;
 mod older;
+mod other_templates;
 mod outputs;
 mod outside;
 mod outside_charts;
@@ -128,6 +130,7 @@ pub use error::PlanError;
 pub use finding::FINDINGS;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
+pub use other_templates::may_have_nodes;
 pub use recreated::{TerraformFate, TerraformObject};
 pub use wall_clock::WallClock;
 

@@ -1,4 +1,4 @@
-//! `karpwarden plan` about objects of Flux and Argo CD in the templates of a chart, and charts that depend on others.
+//! `karpwarden plan` about objects of Flux and Argo CD in the templates of a chart, charts that depend on others, and objects within others.
 
 use crate::plan::{CLASS, POOL};
 use crate::plan_appliers::{Change, NONE, argo, pool, verdict};
@@ -161,6 +161,53 @@ fn of_a_template_for_many_applications_the_elements_of_pools_count() {
     };
     assert!(of(&map("v1", "v1"), &map("v2", "v1")).starts_with("may replace nodes"));
     assert_eq!(of(&map("v1", "v1"), &map("v1", "v2")), NONE);
+}
+
+/// A NodePool with a label, indented.
+fn indented(team: &str, spaces: usize) -> String {
+    let text = POOL.replace("team: a", &format!("team: {team}"));
+    text.lines().map(|line| format!("{}{line}\n", " ".repeat(spaces))).collect()
+}
+
+#[test]
+fn objects_within_the_objects_of_other_controllers_are_planned() {
+    let replaces = "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team";
+    let set = |input: &str, team: &str| {
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: pools}}\nspec:\n  inputs: [{{tenant: {input}}}]\n  resources:\n  -\n{}",
+            indented(team, 4)
+        )
+    };
+    let crossplane = |team: &str| {
+        format!(
+            "apiVersion: kubernetes.crossplane.io/v1alpha2\nkind: Object\nmetadata: {{name: pool}}\nspec:\n  forProvider:\n    manifest:\n{}",
+            indented(team, 6)
+        )
+    };
+    let work = |team: &str| {
+        format!(
+            "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {{name: pool}}\nspec:\n  workload:\n    manifests:\n    -\n{}",
+            indented(team, 6)
+        )
+    };
+    let of = |old: &str, new: &str| verdict(&[("class.yaml", CLASS)], &[("pools.yaml", old, new)]);
+    assert_eq!(of(&set("a", "a"), &set("a", "b")), replaces);
+    assert_eq!(of(&crossplane("a"), &crossplane("b")), replaces);
+    assert_eq!(of(&work("a"), &work("b")), replaces);
+    let by_input = "<< inputs.tenant >>";
+    assert_eq!(
+        of(&set("a", by_input), &set("b", by_input)),
+        "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team"
+    );
+    assert_eq!(of(&set("a", "a"), &set("b", "a")), NONE);
+    // The values of a chart that makes objects as they are, too, and only once.
+    let raw = |team: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: extras}}\nspec:\n  chart: {{spec: {{chart: raw, version: 2.0.0}}}}\n  values:\n    resources:\n    -\n{}",
+            indented(team, 6)
+        )
+    };
+    assert_eq!(of(&raw("a"), &raw("b")), replaces);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `karpwarden plan` about what the templates of a chart do not read.
+//! `karpwarden plan` about templates of other programs, templates of values, and what a chart does not read.
 
 use crate::plan::{CLASS, POOL};
 use crate::plan_appliers::{Change, NONE, argo, verdict};
@@ -23,6 +23,133 @@ fn of_chart(action: &str, files: &[(&str, &str)], changes: &[Change<'_>]) -> Str
         ("class.yaml", CLASS),
     ];
     verdict(&[&own[..], files].concat(), changes)
+}
+
+#[test]
+fn templates_of_other_programs_with_node_pools_may_replace_nodes() {
+    let jsonnet = |team: &str| {
+        format!(
+            "{{apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: {{name: 'a'}}, spec: {{team: '{team}'}}}}\n"
+        )
+    };
+    for (file, old, new) in [
+        ("k/pool.yaml.j2", POOL.to_owned(), POOL.replace("team: a", "team: b")),
+        ("k/pool.yaml.erb", POOL.to_owned(), POOL.replace("team: a", "team: <%= team %>")),
+        ("k/pool.yaml.tmpl", POOL.to_owned(), POOL.replace("team: a", "team: b")),
+        ("k/pool.yaml.envsubst", POOL.to_owned(), POOL.replace("team: a", "team: b")),
+        ("k/pools.jsonnet", jsonnet("a"), jsonnet("b")),
+    ] {
+        let of = |old: &str, new: &str| verdict(&[("class.yaml", CLASS)], &[(file, old, new)]);
+        let rendered = "a template with objects of Karpenter that is not rendered";
+        assert_eq!(of(&old, &new), format!("may replace nodes: new/{file} has changed, {rendered}"));
+        assert_eq!(of(&old, ""), format!("may replace nodes: old/{file} is removed, {rendered}"));
+        assert_eq!(of("", &new), NONE, "{file}");
+        assert_eq!(of("kind: Deployment\nname: a\n", "kind: Deployment\nname: b\n"), NONE, "{file}");
+    }
+    let set = |team: &str| {
+        let pool = POOL.replace("team: a", &format!("team: {team}"));
+        let text: String = pool.lines().map(|line| format!("    {line}\n")).collect();
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: pools}}\nspec:\n  resourcesTemplate: |\n{text}"
+        )
+    };
+    let of = |old: &str, new: &str| verdict(&[("class.yaml", CLASS)], &[("pools.yaml", old, new)]);
+    assert!(
+        of(&set("a"), &set("b")).starts_with("may replace nodes: new/pools.yaml has changed, a template")
+    );
+    assert_eq!(of(&set("a"), &format!("# the same\n{}", set("a"))), NONE);
+}
+
+#[test]
+fn values_are_in_templates_too() {
+    let (old, new, other) = ("team: a\nx: {{ .y }}\n", "team: b\nx: {{ .y }}\n", "team: a\nx: {{ .z }}\n");
+    let release = |chart: &str| {
+        format!("releases:\n- name: nodes\n  chart: {chart}\n  values: [values/p.yaml.gotmpl]\n")
+    };
+    let local = [("helmfile.yaml", &*release("./pools"))];
+    let file = "values/p.yaml.gotmpl";
+    assert_eq!(of_chart(".Values.team", &local, &[(file, old, new)]), feeds(file));
+    assert_eq!(of_chart(".Values.team", &local, &[(file, old, other)]), NONE);
+    let outside = [("helmfile.yaml", &*release("acme/karpenter-nodepools"))];
+    assert_eq!(
+        verdict(&outside, &[(file, old, new)]),
+        format!(
+            "may replace nodes: {file} feeds the release `nodes`, and has changed; the objects of the chart are not in the input"
+        )
+    );
+    // The template of Terraform.
+    let terraform = "resource \"helm_release\" \"pools\" {\n  name  = \"pools\"\n  chart = \"${path.module}/../pools\"\n  values = [templatefile(\"${path.module}/v.tftpl\", {})]\n}\n";
+    let files = [("tf/main.tf", terraform)];
+    let file = "tf/v.tftpl";
+    assert_eq!(
+        of_chart(".Values.team", &files, &[(file, "team: a\nx: 1\n", "team: b\nx: 1\n")]),
+        feeds(file)
+    );
+    assert_eq!(of_chart(".Values.team", &files, &[(file, "team: a\nx: 1\n", "team: a\nx: 2\n")]), NONE);
+}
+
+#[test]
+fn a_file_that_argo_gives_to_a_value_counts_if_the_value_is_read() {
+    let app = |path: &str| {
+        argo("pools").replace(
+            "path: pools",
+            &format!("path: pools, helm: {{fileParameters: [{{name: script, path: {path}}}]}}"),
+        )
+    };
+    for (path, file) in [("files/u.sh", "pools/files/u.sh"), ("../scripts/u.sh", "scripts/u.sh")] {
+        let app = app(path);
+        let files = [("apps/pools.yaml", app.as_str())];
+        let change = (file, "echo a\n", "echo b\n");
+        assert_eq!(of_chart(".Values.script", &files, &[change]), feeds(file));
+        assert_eq!(of_chart(".Values.team", &files, &[change]), NONE);
+        assert_eq!(of_chart(".Values.script", &[], &[change]), NONE);
+    }
+}
+
+#[test]
+fn values_of_environments_reach_the_releases_of_a_helmfile() {
+    let helmfile = |chart: &str, rest: &str| {
+        format!(
+            "environments:\n  prod:\n    values:\n    - env/prod.yaml\n---\nreleases:\n- name: pools\n  chart: {chart}\n  wait: {{{{ .Values.wait }}}}\n{rest}"
+        )
+    };
+    let reading = "  values:\n  - team: {{ .Values.team }}\n";
+    let of = |chart: &str, rest: &str, old: &str, new: &str| {
+        verdict(&[("helmfile.yaml.gotmpl", &helmfile(chart, rest))], &[("env/prod.yaml", old, new)])
+    };
+    let may = "may replace nodes: env/prod.yaml feeds the release `pools`, and has changed; the objects of the chart are not in the input";
+    let outside = "acme/karpenter-nodepools";
+    assert_eq!(of(outside, reading, "team: a\nx: 1\n", "team: b\nx: 1\n"), may);
+    assert_eq!(of(outside, reading, "team: a\nx: 1\n", "team: a\nx: 2\n"), NONE);
+    assert_eq!(of(outside, reading, "team: a\nwait: 1\n", "team: a\nwait: 2\n"), NONE);
+    assert_eq!(of("acme/shop", reading, "team: a\n", "team: b\n"), NONE);
+    // A template of values reads them.
+    let named = helmfile(outside, "  values: [v.yaml.gotmpl]\n");
+    let files = [("helmfile.yaml.gotmpl", named.as_str()), ("v.yaml.gotmpl", "team: {{ .Values.team }}\n")];
+    assert_eq!(verdict(&files, &[("env/prod.yaml", "team: a\n", "team: b\n")]), may);
+    // Fields that a release inherits.
+    let inherited = |version: &str| {
+        format!(
+            "templates:\n  default: {{version: {version}}}\nreleases:\n- {{name: pools, chart: {outside}, inherit: [{{template: default}}]}}\n- {{name: shop, chart: acme/shop}}\n"
+        )
+    };
+    assert_eq!(
+        verdict(&[], &[("helmfile.yaml", &inherited("1.0.0"), &inherited("1.1.0"))]),
+        "may replace nodes: helmfile.yaml installs the release `pools` in another way; the objects of the chart are not in the input"
+    );
+    // A chart of the input.
+    let local = |value: &str| {
+        format!(
+            "releases:\n- name: nodes\n  chart: ./pools\n  wait: true\n  values:\n  - team: {{{{ {value} }}}}\n"
+        )
+    };
+    let change =
+        |new: &str| of_chart(".Values.team", &[], &[("helmfile.yaml.gotmpl", &local("env \"A\""), new)]);
+    assert_eq!(
+        change(&local("env \"B\"")),
+        "may replace nodes: helmfile.yaml.gotmpl installs the release `nodes` in another way; compare the output of `helmfile template`"
+    );
+    assert_eq!(change(&local("env \"A\"").replace("wait: true", "wait: false")), NONE);
 }
 
 #[test]
