@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::appliers::{Applier, Appliers, folder_of_overlay};
 use cluster::built_objects::BuiltObjects;
 use cluster::charts::ChartsBelow;
-use cluster::folders::{folders_of, parent};
+use cluster::folders::{folders_of, name, parent};
 use manifest::{Document, File};
 use objects::object::Object;
 
 use super::PlanSide;
 use super::dropped::relative;
+use super::flux_sources::FluxSources;
 use super::scope::{is_planned, with_start, without_start};
 use super::unread;
 
@@ -20,11 +21,16 @@ pub(super) struct AppliedObjects<'p> {
     pub(super) appliers: Appliers<'p>,
     /// Indexes of the objects of Flux and Argo CD by name. Several clusters may have an object of one name.
     by_name: BTreeMap<ApplierName<'p>, Vec<usize>>,
+    /// The names of all overlays.
+    overlays: BTreeSet<&'p str>,
     /// The folder of the side.
     folder: &'p str,
     files: &'p [File],
     /// The charts of the input.
     charts: ChartsBelow<'p>,
+    folders: NamedFolders<'p>,
+    /// The repositories and charts of Flux.
+    pub(super) sources: FluxSources<'p>,
     /// The files with documents that could not be read and may hold such objects, such as templates of a chart.
     unread: Vec<&'p File>,
     /// Indexes of these files in a folder and below it.
@@ -47,7 +53,7 @@ impl<'p> AppliedObjects<'p> {
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
         objects.extend(others.flat_map(planned_in).map(|object| (object, BTreeSet::new())));
         let is_used = |file: &str| !dropped.contains(without_start(file, side.folder));
-        let appliers = Appliers::below(side.folder, files).in_files(is_used);
+        let appliers = Appliers::built(side.folder, files, built).in_files(is_used);
         let mut by_name = BTreeMap::<_, Vec<usize>>::new();
         let mut appliers_of = BTreeMap::<_, BTreeSet<usize>>::new();
         for (index, applier) in appliers.all().iter().enumerate() {
@@ -72,9 +78,12 @@ impl<'p> AppliedObjects<'p> {
         Self {
             appliers,
             by_name,
+            overlays: built.overlays(),
             folder: side.folder,
             files,
             charts: ChartsBelow::of(files),
+            folders: NamedFolders::of(files),
+            sources: FluxSources::of(side),
             unread,
             unread_below,
             objects,
@@ -90,19 +99,58 @@ impl<'p> AppliedObjects<'p> {
         applier: &Applier<'_>,
         other: &AppliedObjects<'_>,
     ) -> Option<&Applier<'p>> {
-        let indexes = self.by_name.get(&name_of(applier))?;
-        let named = || indexes.iter().filter_map(|index| self.appliers.all().get(*index));
+        let named = self.in_overlay_of(applier, other);
         let file = other.file_of(applier);
+        let overlay = other.overlay_of(applier);
         let others = other.by_name.get(&name_of(applier)).into_iter().flatten();
-        let mut others = others.filter_map(|index| other.appliers.all().get(*index));
+        let others = others.filter_map(|index| other.appliers.all().get(*index));
+        let mut others = others.filter(|one| other.overlay_of(one) == overlay);
         let mut is_taken =
             |one: &Applier<'p>| others.any(|other_one| other.file_of(other_one) == self.file_of(one));
-        let only = || named().next().filter(|one| indexes.len() == 1 && !is_taken(one));
-        named().find(|one| self.file_of(one) == file).or_else(only)
+        let only = || named.first().copied().filter(|one| named.len() == 1 && !is_taken(one));
+        named.iter().copied().find(|one| self.file_of(one) == file).or_else(only)
+    }
+
+    /// The objects of Flux and Argo CD with the name of one of the other side that the same overlay builds. If its overlay is now a part of
+    /// others, or only one side has an overlay, the ones that any overlay builds.
+    fn in_overlay_of(&self, applier: &Applier<'_>, other: &AppliedObjects<'_>) -> Vec<&Applier<'p>> {
+        let indexes = self.by_name.get(&name_of(applier)).into_iter().flatten();
+        let named: Vec<&Applier<'p>> = indexes.filter_map(|index| self.appliers.all().get(*index)).collect();
+        let overlay = other.overlay_of(applier);
+        let only = |is_meant: &dyn Fn(&str) -> bool| -> Vec<&Applier<'p>> {
+            named.iter().copied().filter(|one| is_meant(self.overlay_of(one))).collect()
+        };
+        let same = only(&|own| own == overlay);
+        if !same.is_empty() {
+            return same;
+        }
+        let folder = folder_of_overlay(overlay);
+        let is_there = self.overlays.iter().any(|own| self.plain(own) == overlay);
+        let mut kustomized = self.appliers.kustomized().iter();
+        if overlay.is_empty() || (!is_there && kustomized.any(|own| self.plain(own) == folder)) {
+            return named;
+        }
+        // Variables of Flux are a part of the name of an overlay.
+        only(&|own| own.is_empty() || folder_of_overlay(own) == folder)
+    }
+
+    /// The folders of all overlays, from the folder of the side.
+    pub(super) fn folders_of_overlays(&self) -> BTreeSet<&'p str> {
+        self.overlays.iter().map(|overlay| folder_of_overlay(self.plain(overlay))).collect()
+    }
+
+    /// The folder of the overlay that builds an object of Flux or Argo CD, from the folder of the side.
+    pub(super) fn overlay_folder_of<'d>(&self, applier: &Applier<'d>) -> &'d str {
+        folder_of_overlay(self.overlay_of(applier))
+    }
+
+    /// The name of the overlay that builds an object of Flux or Argo CD, from the folder of the side.
+    fn overlay_of<'d>(&self, applier: &Applier<'d>) -> &'d str {
+        without_start(applier.overlay, self.folder)
     }
 
     /// The name of the file of an object of Flux or Argo CD, from the folder of the side.
-    fn file_of<'d>(&self, applier: &Applier<'d>) -> &'d str {
+    pub(super) fn file_of<'d>(&self, applier: &Applier<'d>) -> &'d str {
         without_start(applier.root.source().name(), self.folder)
     }
 
@@ -139,15 +187,21 @@ impl<'p> AppliedObjects<'p> {
 
     /// Whether the input has a chart at a path from the root of its repository, of which the input may be a part.
     pub(super) fn has_chart(&self, path: &str) -> bool {
-        let path = path.trim_start_matches("./").trim_matches('/');
-        let is_it = |file: &File| {
-            let folder =
-                file.source.name().strip_suffix("Chart.yaml").map(|folder| folder.trim_end_matches('/'));
-            folder.is_some_and(|folder| {
-                folder.strip_suffix(path).is_some_and(|start| start.is_empty() || start.ends_with('/'))
-            })
-        };
-        !path.is_empty() && self.files.iter().any(is_it)
+        self.folders.named(path).any(|folder| self.charts.has(folder))
+    }
+
+    /// Whether the input has a folder at such a path.
+    pub(super) fn has_folder(&self, path: &str) -> bool {
+        self.folders.named(path).next().is_some()
+    }
+
+    /// Whether objects that can change nodes are in a folder at such a path, or below it, or in a chart on which a chart there depends.
+    pub(super) fn has_objects_at(&self, path: &str) -> bool {
+        let is_there =
+            |folder: &str| self.below.contains_key(folder) || self.unread_below.contains_key(folder);
+        let with_charts =
+            |folder: &str| is_there(folder) || self.charts.dependencies(folder).into_iter().any(is_there);
+        self.folders.named(path).any(with_charts)
     }
 
     /// The files with documents that could not be read and that an object of Flux or Argo CD applies.
@@ -213,6 +267,30 @@ impl<'p> AppliedObjects<'p> {
             around.filter_map(|folder| self.appliers_of.get(folder)).flatten().copied().collect();
         let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));
         near.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
+    }
+}
+
+/// The folders of the input by the last part of their names.
+#[derive(Debug, Default)]
+struct NamedFolders<'p>(BTreeMap<&'p str, BTreeSet<&'p str>>);
+
+impl<'p> NamedFolders<'p> {
+    fn of(files: &'p [File]) -> Self {
+        let mut found = BTreeMap::<_, BTreeSet<_>>::new();
+        for folder in files.iter().flat_map(|file| folders_of(file.source.name())) {
+            found.entry(name(folder)).or_default().insert(folder);
+        }
+        Self(found)
+    }
+
+    /// The folders that a path from the root of a repository may mean: the input may be a part of the repository, or be around it.
+    fn named<'r>(&'r self, path: &'r str) -> impl Iterator<Item = &'p str> + 'r {
+        let path = path.trim_start_matches("./").trim_matches('/');
+        let all = self.0.get(name(path)).into_iter().flatten().copied();
+        all.filter(move |folder| {
+            let start = folder.strip_suffix(path).filter(|_| !path.is_empty());
+            start.is_some_and(|start| start.is_empty() || start.ends_with('/'))
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use manifest::tree::{Node, items_of};
 
 use super::applied_objects::{AppliedObjects, name_of};
 use super::elsewhere::is_about;
+use super::feeds::Feeds;
 use super::outside::may_patch;
 use super::scope::without_start;
 use super::{PlanPair, PlanSide};
@@ -76,7 +77,9 @@ const OF_DESTINATION: [&[&str]; 2] = [&["destination", "server"], &["destination
 pub(super) fn changes(
     pair: PlanPair<'_>,
     (old, new): (&AppliedObjects<'_>, &AppliedObjects<'_>),
+    feeds: &Feeds<'_>,
 ) -> Vec<PlannedChange> {
+    let overlays = new.folders_of_overlays();
     let kept: BTreeSet<&str> = pair
         .new
         .cluster
@@ -107,7 +110,13 @@ pub(super) fn changes(
             olds.difference(&news)
         };
         let is_generated = || generates_otherwise(before, pair).then_some("git.files");
-        found.extend(field.or_else(is_generated).map(|field| change(pair, after, Some(field))));
+        let what = field.or_else(is_generated).map(|field| format!("has another `{field}`"));
+        let is_built_otherwise = || {
+            let reason = after.unresolved.or(before.unresolved)?;
+            let file = feeds.of_build(new.overlay_folder_of(after), &overlays, new.file_of(after))?;
+            Some(format!("is not built for certain ({reason}, and {file} has changed)"))
+        };
+        found.extend(what.or_else(is_built_otherwise).map(|what| change(pair, after, Some(what))));
     }
     found
 }
@@ -400,9 +409,13 @@ pub(super) fn named_sources(applier: &Applier<'_>) -> bool {
 }
 
 /// Whether some values of a chart describe NodePools or EC2NodeClasses: `nodePools: {spot: {…}}` does, and `nodePool: spot` only names one.
+/// Whole objects, as a chart such as `raw` makes them, are compared by themselves.
 fn describe_pools(values: Node<'_>) -> bool {
     let mut open = vec![values];
     while let Some(node) = open.pop() {
+        if ["apiVersion", "kind", "metadata"].iter().all(|key| node.get(key).is_some()) {
+            continue;
+        }
         if node.members().any(|(key, value)| is_pools(key) && has_objects(value)) {
             return true;
         }
@@ -416,13 +429,28 @@ fn is_pools(key: &str) -> bool {
     key.contains("nodepool") || key.contains("nodeclass")
 }
 
-/// Whether a value is an object or a list of objects. The `nodePools` of an `OpenSearchCluster` have roles.
+/// Fields of a NodePool or an EC2NodeClass with a simple value.
+const SIMPLE_FIELDS: [&str; 9] = [
+    "amiFamily",
+    "capacityType",
+    "consolidateAfter",
+    "consolidationPolicy",
+    "expireAfter",
+    "instanceProfile",
+    "replicas",
+    "role",
+    "weight",
+];
+
+/// Whether a value is a list of objects, an object with others, or one with fields of Karpenter: `nodePool: {enabled: true}` is none. The `nodePools` of an `OpenSearchCluster` have roles.
 ///
 /// Source: `NodePool` in opensearch-operator/api/v1/opensearch_types.go of opensearch-project/opensearch-k8s-operator.
 fn has_objects(value: Node<'_>) -> bool {
     let is_object = |node: Node<'_>| node.is_mapping() && !node.is_empty();
     let has_roles = value.children().any(|node| node.get("roles").is_some());
-    !has_roles && (is_object(value) || value.items().any(is_object))
+    let is_field =
+        |(key, node): (&str, Node<'_>)| is_object(node) || node.is_sequence() || SIMPLE_FIELDS.contains(&key);
+    !has_roles && (value.members().any(is_field) || value.items().any(is_object))
 }
 
 fn is_own(source: Node<'_>) -> bool {
@@ -433,13 +461,13 @@ pub(super) fn is_own_chart(chart: &str) -> bool {
     OWN_CHARTS.contains(&chart::name_of(chart))
 }
 
-/// The change of an object with another field, or that is removed.
-fn change(pair: PlanPair<'_>, applier: &Applier<'_>, field: Option<&str>) -> PlannedChange {
+/// The change of an object, in words, or its removal.
+fn change(pair: PlanPair<'_>, applier: &Applier<'_>, what: Option<String>) -> PlannedChange {
     let (kind, _, name) = name_of(applier);
     let place = applier.root.at_path(&["metadata", "name"]).unwrap_or(applier.root);
     let source = place.source();
-    let (change, what) = match field {
-        Some(field) => (ObjectChangeKind::Changed, format!("has another `{field}`")),
+    let (change, what) = match what {
+        Some(what) => (ObjectChangeKind::Changed, what),
         None => (ObjectChangeKind::Removed, "is removed".to_owned()),
     };
     PlannedChange {

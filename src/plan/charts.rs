@@ -12,6 +12,12 @@ use manifest::{Document, File};
 /// Values that a chart gives to all its dependencies.
 const FOR_ALL: &str = "global";
 
+/// Values of a dependency that a chart imports by their name.
+const EXPORTS: &str = "exports";
+
+/// The file with the definition of a chart.
+const DEFINITION: &str = "Chart.yaml";
+
 /// Values that switch dependencies on.
 const TAGS: &str = "tags";
 
@@ -28,6 +34,8 @@ pub(super) struct Charts<'p> {
     by_folder: BTreeMap<&'p str, Chart<'p>>,
     /// The folders of the charts that give values to each chart, the chart included.
     around: BTreeMap<&'p str, BTreeSet<String>>,
+    /// The charts on which another chart depends no longer, or in another way: for each folder, the definition of the other chart.
+    lost: BTreeMap<String, &'p str>,
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +50,18 @@ struct Dependency<'p> {
     /// The folder, if the dependency says one.
     folder: Option<String>,
     keys: BTreeSet<&'p str>,
+    imports: Vec<Import<'p>>,
+}
+
+/// Values of a dependency that the chart around it takes over as its own.
+///
+/// Source: "Importing Child Values via dependencies" in docs/topics/charts.mdx of helm/helm-www.
+#[derive(Debug)]
+struct Import<'p> {
+    /// The first key of the values of the dependency.
+    child: &'p str,
+    /// The first key of the values of the chart; `None` if only the dependency says it.
+    parent: Option<&'p str>,
 }
 
 /// A chart that gives values to another one.
@@ -57,7 +77,7 @@ impl<'p> Charts<'p> {
     /// Finds the charts among the files of both sides.
     pub(super) fn of(sides: [&BTreeMap<&'p str, &'p File>; 2]) -> Self {
         let mut found = Self::default();
-        let files = sides.into_iter().flatten().filter(|(file, _)| name(file) == "Chart.yaml");
+        let files = sides.into_iter().flatten().filter(|(file, _)| name(file) == DEFINITION);
         for (file, definition) in files {
             let [Document::Read(tree)] = definition.documents.as_slice() else { continue };
             let folder = parent(file).unwrap_or_default();
@@ -70,7 +90,32 @@ impl<'p> Charts<'p> {
             (*folder, found.giving_to(folder).into_iter().map(|chart| chart.folder).collect())
         };
         found.around = found.by_folder.keys().map(around).collect();
+        found.lost = found.changed_dependencies(sides);
         found
+    }
+
+    /// The dependencies of the charts of both sides that only the old side has in this way.
+    fn changed_dependencies(
+        &self,
+        [olds, news]: [&BTreeMap<&'p str, &'p File>; 2],
+    ) -> BTreeMap<String, &'p str> {
+        let mut found = BTreeMap::new();
+        for (file, old) in olds.iter().filter(|(file, _)| name(file) == DEFINITION) {
+            let Some(new) = news.get(file) else { continue };
+            let kept: BTreeSet<String> = dependencies_in(new).map(without_version).collect();
+            let outer = parent(file).unwrap_or_default();
+            for item in dependencies_in(old).filter(|item| !kept.contains(&without_version(*item))) {
+                let Some(dependency) = Dependency::of(item, outer) else { continue };
+                let inner = self.by_folder.keys().filter(|inner| self.is_meant(&dependency, outer, inner));
+                found.extend(inner.map(|inner| ((*inner).to_owned(), *file)));
+            }
+        }
+        found
+    }
+
+    /// The definition of a chart that no longer depends on the chart in a folder, or in another way.
+    pub(super) fn lost(&self, folder: &str) -> Option<&'p str> {
+        self.around.get(folder)?.iter().find_map(|around| self.lost.get(around).copied())
     }
 
     /// A chart, and the charts around it that give it values, from the inside out.
@@ -91,7 +136,41 @@ impl<'p> Charts<'p> {
             }
             next += 1;
         }
+        for importing in 0..found.len() {
+            self.add_imports(&mut found, importing);
+        }
         found
+    }
+
+    /// Adds the charts from which one of some charts imports values that it gives on.
+    fn add_imports(&self, found: &mut Vec<GivingChart<'p>>, importing: usize) {
+        let Some(outer) = found.get(importing) else { return };
+        let Some(chart) = self.by_folder.get(outer.folder.as_str()) else { return };
+        let is_given = |import: &&Import<'p>| match (&outer.keys, import.parent) {
+            (Some(keys), Some(parent)) => keys.contains(parent),
+            _ => true,
+        };
+        let mut imported = BTreeMap::<&'p str, BTreeSet<&'p str>>::new();
+        for dependency in &chart.dependencies {
+            let keys: BTreeSet<&'p str> =
+                dependency.imports.iter().filter(is_given).map(|import| import.child).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let inner = self.by_folder.keys().filter(|inner| self.is_meant(dependency, &outer.folder, inner));
+            for inner in inner {
+                imported.entry(inner).or_default().extend(&keys);
+            }
+        }
+        for (folder, keys) in imported {
+            if let Some(known) = found.iter_mut().find(|known| known.folder == folder) {
+                if let Some(known) = &mut known.keys {
+                    known.extend(&keys);
+                }
+            } else {
+                found.push(GivingChart { folder: folder.to_owned(), keys: Some(keys) });
+            }
+        }
     }
 
     /// The folder of the chart whose default values a file has.
@@ -110,11 +189,10 @@ impl<'p> Charts<'p> {
 
     /// Whether the named templates of two charts, given by the starts of the names of their files, have one scope.
     pub(super) fn share_names(&self, one: &str, other: &str) -> bool {
-        let is_around = |outer: &str, inner: &str| {
-            let (outer, inner) = (outer.trim_end_matches('/'), inner.trim_end_matches('/'));
-            self.around.get(inner).is_some_and(|all| all.contains(outer))
-        };
-        one.starts_with(other) || other.starts_with(one) || is_around(one, other) || is_around(other, one)
+        // A chart around both has the templates of all its dependencies.
+        let around = |chart: &str| self.around.get(chart.trim_end_matches('/'));
+        let has_both = || around(one).zip(around(other)).is_some_and(|(one, other)| !one.is_disjoint(other));
+        one.starts_with(other) || other.starts_with(one) || has_both()
     }
 }
 
@@ -123,8 +201,34 @@ impl<'p> Dependency<'p> {
         let name = item.str_at(&["name"])?;
         let folder = item.str_at(&["repository"]).and_then(|address| address.strip_prefix("file://"));
         let folder = folder.map(|path| joined(outer, path));
-        Some(Self { name, folder, keys: keys_of_dependency(item) })
+        let imports = items_of(item.get("import-values")).filter_map(|import| match import.as_str() {
+            Some(_) => Some(Import { child: EXPORTS, parent: None }),
+            None => {
+                let key = |key| import.str_at(&[key])?.split('.').next();
+                Some(Import { child: key("child")?, parent: key("parent") })
+            }
+        });
+        Some(Self { name, folder, keys: keys_of_dependency(item), imports: imports.collect() })
     }
+}
+
+/// The dependencies in the definition of a chart.
+fn dependencies_in(definition: &File) -> impl Iterator<Item = Node<'_>> {
+    let root = match definition.documents.as_slice() {
+        [Document::Read(tree)] => Some(tree.root()),
+        _ => None,
+    };
+    items_of(root.and_then(|root| root.get("dependencies")))
+}
+
+/// The text of a dependency without its version: the chart in the input is compared by itself.
+fn without_version(dependency: Node<'_>) -> String {
+    let members = dependency.members().filter(|(key, _)| *key != "version");
+    members
+        .map(|(key, value)| format!("{key}: {}\n", value.to_json()))
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// The keys of the values of a chart that reach a dependency or switch it on.

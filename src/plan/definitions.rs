@@ -126,8 +126,7 @@ impl<'d> Definitions<'d> {
                 }
             }
         }
-        let sources = FluxSources::of(side);
-        for applier in applied.appliers.all().iter().filter(|applier| installs(applier, &sources)) {
+        for applier in applied.appliers.all().iter().filter(|one| installs(one, &applied.sources)) {
             add(CHART, applier.root, Some(applier), kept_by_helm(applier.root));
         }
         let mut overlays: BTreeMap<&str, BTreeSet<&'d str>> =

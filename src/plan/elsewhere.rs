@@ -11,6 +11,7 @@ use manifest::{Document, File};
 
 use super::applied_objects::{AppliedObjects, name_of};
 use super::appliers::{is_own_chart, named_sources};
+use super::chart_releases::rendered_charts;
 use super::dropped::relative;
 use super::outside::{WORDS, input_names, is_kustomization, outside_references};
 use super::scope::without_start;
@@ -172,11 +173,11 @@ fn charts_of(file: &File) -> Vec<&str> {
 
 /// The charts outside of the input in a document.
 pub(super) fn charts_in(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let lists = [("dependencies", "repository"), ("helmCharts", "repo")].into_iter();
-    lists.flat_map(move |(list, address)| {
-        items_of(root.get(list)).filter(move |item| {
-            let address = item.str_at(&[address]).unwrap_or_default();
-            !address.is_empty() && !address.starts_with("file:")
-        })
-    })
+    let dependencies = items_of(root.get("dependencies")).map(|item| (item, "repository"));
+    let all = dependencies.chain(rendered_charts(root).map(|item| (item, "repo")));
+    let is_outside = |(item, address): &(Node<'_>, &str)| {
+        let address = item.str_at(&[address]).unwrap_or_default();
+        !address.is_empty() && !address.starts_with("file:")
+    };
+    all.filter(is_outside).map(|(item, _)| item)
 }

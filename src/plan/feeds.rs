@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cluster::KUSTOMIZATION_FILES;
 use cluster::folders::{folders_of, joined, name};
 use drift::{ConcernedPools, Effect, FieldChange, FieldEffect, ObjectChangeKind};
 use manifest::tree::{Node, Tree};
@@ -12,13 +11,18 @@ use objects::object::Object;
 use values::placeholder::Placeholder;
 
 use super::change::{PlanChange, set_effect, unchanged};
-use super::chart_releases::ChartReleases;
+use super::changed_file::{
+    ChangedFile, ChartRole, changed_keys, changed_keys_in_text, is_of_tests, is_partial, is_values_template,
+};
+use super::chart_releases::{ChartReleases, is_helmfile};
 use super::charts::{Charts, GivingChart};
 use super::generated;
-use super::named_templates::NamedTemplates;
+use super::homes::BothBuilt;
+use super::named_templates::{NamedTemplates, reads};
 use super::scope::{PLANNED, PlanScope, place_key, without_start};
 use super::terraform::TerraformFeeds;
 use super::unexecuted::{self, BuildFeed};
+use super::variables::variables_of;
 use super::{PlanPair, PlanSide};
 
 /// Number of fields of an object that are looked at.
@@ -41,6 +45,8 @@ pub(super) struct Feeds<'p> {
     variables: BTreeMap<&'p str, &'p str>,
     /// The files that change what kustomizations build.
     builds: Vec<BuildFeed<'p>>,
+    /// The ones on which fields of kustomizations depend that a build does not execute.
+    unexecuted: Vec<BuildFeed<'p>>,
     files: Vec<ChangedFile<'p>>,
     /// The generated `ConfigMaps` and Secrets with other entries, each with a file that has them.
     generated: BTreeMap<&'p str, &'p str>,
@@ -48,52 +54,10 @@ pub(super) struct Feeds<'p> {
     charts: Charts<'p>,
     named: NamedTemplates<'p>,
     releases: ChartReleases<'p>,
+    /// Whether the input installs charts with Terraform or a template of a helmfile too.
+    has_other_releases: bool,
     /// The start of the names of the new files.
     new_folder: &'p str,
-}
-
-/// A changed file beside the templates.
-#[derive(Debug)]
-struct ChangedFile<'p> {
-    /// The name without the part that tells the sides apart.
-    name: &'p str,
-    /// The changed keys at the top, if the file has values.
-    keys: BTreeSet<&'p str>,
-    role: ChartRole,
-    /// The names of the `ConfigMaps` and Secrets.
-    maps: BTreeSet<&'p str>,
-}
-
-/// Role of a changed file for a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChartRole {
-    /// Values: the name says so, or the document is no object.
-    Values,
-    /// Named templates for other templates.
-    Partial,
-    /// A text that templates read with `.Files`.
-    Text,
-    /// Another file.
-    Other,
-}
-
-impl ChartRole {
-    fn of(name: &str, file: &File) -> Self {
-        if chart_of(name).is_some() {
-            return Self::Partial;
-        }
-        let base = name.rsplit('/').next().unwrap_or_default();
-        if base.contains("values") {
-            return Self::Values;
-        }
-        if file.kind == FileKind::ChartText {
-            return Self::Text;
-        }
-        let is_object = |tree: &Tree| ["apiVersion", "kind"].iter().any(|key| tree.root().get(key).is_some());
-        let is_known = base.starts_with("Chart.") || KUSTOMIZATION_FILES.contains(&base);
-        let mut roots = trees(file).filter(|tree| tree.root().is_mapping()).peekable();
-        if roots.peek().is_some() && !is_known && !roots.any(is_object) { Self::Values } else { Self::Other }
-    }
 }
 
 /// The files that may change how kustomizations build the objects of an overlay.
@@ -106,6 +70,23 @@ struct ChangedKustomizations<'p> {
 }
 
 impl<'p> ChangedKustomizations<'p> {
+    /// The ones among some files that may change the build of an overlay, or of the objects of its files.
+    fn of(builds: &[BuildFeed<'p>], scope: &str, scopes: &BTreeSet<&str>) -> Self {
+        let is_of_other = |folder: &str| {
+            let mut around = std::iter::once(folder).chain(folders_of(folder));
+            around.any(|other| !other.is_empty() && other != scope && scopes.contains(other))
+        };
+        let mut found = Self::default();
+        for BuildFeed { folder, file } in builds {
+            if is_of_other(folder) {
+                found.by_folder.insert(folder, file);
+            } else {
+                found.of_all.get_or_insert(file);
+            }
+        }
+        found
+    }
+
     /// A file that may change how the objects of a file are built.
     fn of_file(&self, file: &str) -> Option<&'p str> {
         self.of_all.or_else(|| folders_of(file).find_map(|folder| self.by_folder.get(folder).copied()))
@@ -114,7 +95,7 @@ impl<'p> ChangedKustomizations<'p> {
 
 impl<'p> Feeds<'p> {
     /// The changed files of a pair.
-    pub(super) fn of(pair: PlanPair<'p>) -> Self {
+    pub(super) fn of(pair: PlanPair<'p>, built: &'p BothBuilt) -> Self {
         let (olds, news) = (by_name(pair.old), by_name(pair.new));
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
@@ -122,7 +103,8 @@ impl<'p> Feeds<'p> {
             terraform: TerraformFeeds::of(pair),
             charts: Charts::of([&olds, &news]),
             named: NamedTemplates::of([&olds, &news]),
-            releases: ChartReleases::of([&olds, &news]),
+            releases: ChartReleases::of([(pair.old, &built.old), (pair.new, &built.new)], [&olds, &news]),
+            has_other_releases: pair.new.cluster.files.iter().any(may_install),
             new_folder: pair.new.folder,
             ..Self::default()
         };
@@ -156,7 +138,12 @@ impl<'p> Feeds<'p> {
             let is_template = chart_of(name).is_some() && !is_partial(name, file.source.text());
             if !is_template && !name.contains("crds/") {
                 let role = ChartRole::of(name, file);
-                let keys = changed_keys(&trees[0], &trees[1]);
+                let keys = match role {
+                    ChartRole::Values if is_values_template(name) => {
+                        changed_keys_in_text(sides.map(|file| file.map_or("", |file| file.source.text())))
+                    }
+                    _ => changed_keys(&trees[0], &trees[1]),
+                };
                 let maps = trees.iter().flatten().flat_map(|tree| Object::all(tree));
                 let maps = maps.filter(|object| ["ConfigMap", "Secret"].contains(&object.kind()));
                 let maps = maps.map(Object::name).collect();
@@ -169,7 +156,8 @@ impl<'p> Feeds<'p> {
         let changed = known.into_iter().filter(|name| old.get(name) != new.get(name));
         feeds.variables.extend(changed.filter_map(|name| Some((name, *places.get(name)?))));
         feeds.builds.extend(generated.iter().map(|map| BuildFeed::of_kustomization(map.kustomization)));
-        feeds.builds.extend(unexecuted::changed(pair, [&olds, &news]));
+        feeds.unexecuted = unexecuted::changed(pair, [&olds, &news]);
+        feeds.builds.extend(&feeds.unexecuted);
         for map in &generated {
             feeds.generated.extend(map.keys.values().next().map(|file| (map.name, *file)));
             feeds.variables.extend(&map.keys);
@@ -184,15 +172,34 @@ impl<'p> Feeds<'p> {
             return expanded.changed;
         }
         let folder = chart.trim_end_matches('/');
+        if let Some(definition) = self.charts.lost(folder) {
+            return Some(definition);
+        }
         let giving = self.charts.giving_to(folder);
         let mut names: BTreeSet<&str> =
             giving.iter().filter_map(|one| one.keys.as_ref()).flatten().copied().collect();
         names.extend([name(folder), "global"]);
+        let listed = self.releases.listed_files(&giving).filter(|_| !self.has_other_releases);
+        let is_listed = |file: &ChangedFile<'p>| {
+            let is_default = || {
+                let chart = self.charts.of_defaults(file.name);
+                chart.is_some_and(|chart| giving.iter().any(|one| one.folder == chart))
+            };
+            let mut all = listed.iter().flatten();
+            is_default() || all.any(|(folder, text)| Self::is_named(file, folder, text))
+        };
+        let texts = self.releases.texts_for(folder);
         let feeds = |file: &&ChangedFile<'p>| {
-            let reads_values = || file.role == ChartRole::Values && expanded.reads_values(&file.keys);
+            let is_given = || file.role == ChartRole::Values && (listed.is_none() || is_listed(file));
+            let given = texts.iter().filter(|(_, path)| Self::is_named(file, folder, path));
+            if expanded.reads_values(&given.map(|(key, _)| *key).collect()) {
+                return true;
+            }
+            let reads_values =
+                || is_given() && !is_of_tests(file.name, chart) && expanded.reads_values(&file.keys);
             if !file.name.starts_with(chart) {
                 let is_for_parent = || file.keys.iter().any(|key| names.contains(key));
-                return file.role == ChartRole::Values
+                return is_given()
                     && (expanded.names_values(&file.keys) || is_for_parent())
                     && !self.is_of_other_chart(file, &giving);
             }
@@ -208,7 +215,16 @@ impl<'p> Feeds<'p> {
         };
         let found = self.files.iter().find(feeds).map(|file| file.name);
         let found = found.or_else(|| self.releases.feed(&giving, Some(&expanded)));
-        found.or_else(|| self.terraform.of_chart(name(folder)))
+        found.or_else(|| {
+            let is_read = |key: &str| expanded.reads_values(&BTreeSet::from([key]));
+            // Other files with values are compared by their keys.
+            let changed_text = |folder: &str, text: &str| {
+                let texts = self.files.iter().filter(|file| is_values_template(file.name));
+                let mut named = texts.filter(|file| Self::is_named(file, folder, text));
+                named.find(|file| expanded.reads_values(&file.keys)).map(|file| file.name)
+            };
+            self.terraform.of_chart(name(folder), is_read, changed_text)
+        })
     }
 
     /// Whether a file has the default values of a chart that gives none to another one, and that no release takes elsewhere.
@@ -249,6 +265,15 @@ impl<'p> Feeds<'p> {
     /// it.
     pub(super) fn of_file(&self, folder: &str, text: &str) -> Option<&'p str> {
         self.files.iter().find(|file| Self::is_named(file, folder, text)).map(|file| file.name)
+    }
+
+    /// The changed file that a text names, if it has values of an environment that a release of a helmfile reads.
+    pub(super) fn of_environment(&self, folder: &str, text: &str, release: &str) -> Option<&'p str> {
+        let is_read = |file: &&ChangedFile<'p>| {
+            [".Values", ".StateValues"].into_iter().any(|object| reads(release, object, &file.keys))
+        };
+        let named = self.files.iter().filter(|file| Self::is_named(file, folder, text));
+        named.filter(|file| file.role == ChartRole::Values).find(is_read).map(|file| file.name)
     }
 
     /// The changed file that a text names, or one in the folder that it names or of whose files it is a pattern.
@@ -297,21 +322,9 @@ impl<'p> Feeds<'p> {
         None
     }
 
-    /// The files that may change how kustomizations build the objects of an overlay.
-    fn kustomizations(&self, scope: &str, scopes: &BTreeSet<&str>) -> ChangedKustomizations<'p> {
-        let is_of_other = |folder: &str| {
-            let mut around = std::iter::once(folder).chain(folders_of(folder));
-            around.any(|other| !other.is_empty() && other != scope && scopes.contains(other))
-        };
-        let mut found = ChangedKustomizations::default();
-        for BuildFeed { folder, file } in &self.builds {
-            if is_of_other(folder) {
-                found.by_folder.insert(folder, file);
-            } else {
-                found.of_all.get_or_insert(file);
-            }
-        }
-        found
+    /// The changed file on which the fields of kustomizations depend that are not executed for the objects of a file in an overlay.
+    pub(super) fn of_build(&self, overlay: &str, overlays: &BTreeSet<&str>, file: &str) -> Option<&'p str> {
+        ChangedKustomizations::of(&self.unexecuted, overlay, overlays).of_file(file)
     }
 
     /// Adds the fields with a variable that has another value, and the objects that a changed kustomization may build in another way.
@@ -326,7 +339,7 @@ impl<'p> Feeds<'p> {
             return;
         }
         let pools = ConcernedPools::of(scope.old.iter().chain(&scope.new));
-        let kustomizations = self.kustomizations(&scope.name, scopes);
+        let kustomizations = ChangedKustomizations::of(&self.builds, &scope.name, scopes);
         let name = |object: &Object<'d>| (object.kind(), object.name());
         let planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is(kind));
         let olds: BTreeMap<(&str, &str), Object<'d>> =
@@ -442,50 +455,20 @@ fn is_like(path: &str, file: &str) -> bool {
     path.split('/').any(|part| !part.is_empty() && !part.contains("{{")) && parts.all(is_same)
 }
 
+/// Whether a file may install charts in a way that is not read: with Terraform, or with a template of a helmfile.
+fn may_install(file: &File) -> bool {
+    let name = file.source.name();
+    (is_terraform(name) && file.source.text().contains("helm_release"))
+        || (is_helmfile(name) && !file.documents.iter().all(|document| matches!(document, Document::Read(_))))
+}
+
 /// A path without what stands for a folder at its start: the name of a source of Argo CD, as in `$values/a.yaml`, or an expression, as in
 /// `${path.module}/a.yaml`.
 pub(super) fn without_root(path: &str) -> &str {
     path.strip_prefix('$').map_or(path, |rest| rest.split_once('/').map_or(rest, |(_, rest)| rest))
 }
 
-/// The keys at the top of some documents whose values differ.
-fn changed_keys<'p>(olds: &[&'p Tree], news: &[&'p Tree]) -> BTreeSet<&'p str> {
-    let all = |trees: &[&'p Tree]| -> BTreeMap<&'p str, String> {
-        let members = trees.iter().flat_map(|tree| tree.root().members());
-        members.map(|(key, value)| (key, value.to_json().to_string())).collect()
-    };
-    let (old, new) = (all(olds), all(news));
-    let keys: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
-    keys.into_iter().filter(|key| old.get(key) != new.get(key)).collect()
-}
-
-/// Whether a file of a chart has named templates for other templates.
-///
-/// Source: "Partials and _ files" in `docs/chart_template_guide/named_templates.md` of helm/helm-www.
-fn is_partial(name: &str, text: &str) -> bool {
-    name.rsplit('/').next().is_some_and(|base| base.starts_with('_')) || text.contains("define \"")
-}
-
-/// The variables with their values in a document: of `ConfigMaps` and Secrets, and of the `substitute` of a Flux Kustomization.
-///
-/// Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller.
-fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
-    let mut found = Vec::new();
-    for object in Object::all(tree) {
-        let maps: &[&[&str]] = match object.kind() {
-            "ConfigMap" => &[&["data"]],
-            "Secret" => &[&["data"], &["stringData"]],
-            "Kustomization" => &[&["spec", "postBuild", "substitute"]],
-            _ => &[],
-        };
-        for map in maps.iter().filter_map(|path| object.at(path)) {
-            found.extend(map.members().map(|(key, value)| (key, value.spelling().to_owned())));
-        }
-    }
-    found
-}
-
-fn trees(file: &File) -> impl Iterator<Item = &Tree> {
+pub(super) fn trees(file: &File) -> impl Iterator<Item = &Tree> {
     file.documents.iter().filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,
@@ -494,7 +477,10 @@ fn trees(file: &File) -> impl Iterator<Item = &Tree> {
 
 /// The files of a side. The name of a list of templates ends with a slash.
 fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
-    let is_there = |file: &&File| file.kind != FileKind::TextOnly && !file.source.name().ends_with('/');
+    let is_there = |file: &&File| {
+        let name = file.source.name();
+        (file.kind != FileKind::TextOnly || is_values_template(name)) && !name.ends_with('/')
+    };
     let files = side.cluster.files.iter().filter(is_there);
     files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
 }

@@ -1,4 +1,5 @@
-//! Repositories of Flux with another revision: what a Kustomization or `HelmRelease` makes of them is not in the input.
+//! Repositories of Flux with another revision: what a Kustomization or `HelmRelease` makes of them is not in the input, or is another revision of
+//! the input itself.
 //!
 //! Sources: "Source reference" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller; "Chart reference" in docs/spec/v2/helmreleases.md of
 //! fluxcd/helm-controller; "Reference" in docs/spec/v1/gitrepositories.md and docs/spec/v1/ocirepositories.md of fluxcd/source-controller.
@@ -36,6 +37,7 @@ const FIELDS: [&str; 12] = [
 ];
 
 /// The repositories and charts of Flux on one side, by kind and name.
+#[derive(Debug)]
 pub(super) struct FluxSources<'p> {
     by_name: BTreeMap<(&'p str, &'p str), Vec<Node<'p>>>,
     folder: &'p str,
@@ -81,20 +83,22 @@ impl<'p> FluxSources<'p> {
     }
 }
 
-/// One change for each repository with another revision from which Flux takes NodePools that are not in the input.
+/// One change for each repository with another revision from which Flux takes NodePools, in the input or not.
 pub(super) fn changes(
     pair: PlanPair<'_>,
     (old, new): (&AppliedObjects<'_>, &AppliedObjects<'_>),
 ) -> Vec<PlannedChange> {
-    let (olds, news) = (FluxSources::of(pair.old), FluxSources::of(pair.new));
+    let (olds, news) = (&old.sources, &new.sources);
     let mut found = BTreeMap::new();
-    for before in old.appliers.all().iter().filter(|applier| applier.is_outside) {
+    for before in old.appliers.all() {
         let sources = || {
             let after = new.counterpart(before, old)?;
             Some((olds.of_object(before.root)?, news.of_object(after.root)?))
         };
         let Some((source, now)) = sources() else { continue };
-        if !makes_pools(before, source) {
+        let is_meant =
+            if before.is_outside { makes_pools(before, source) } else { !old.files_of(before).is_empty() };
+        if !is_meant {
             continue;
         }
         if let Some(field) = different_field(source, now) {

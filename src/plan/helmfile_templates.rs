@@ -1,15 +1,17 @@
-//! Helmfiles that are YAML only after they are rendered: their releases of charts that make NodePools, found by their lines.
+//! Helmfiles that are YAML only after they are rendered: their releases of charts that make NodePools, found by their lines. The values of
+//! environments reach releases through templates, too.
 //!
-//! Source: docs/templating.md of helmfile/helmfile.
+//! Sources: docs/templating.md and docs/environments.md of helmfile/helmfile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use cluster::folders::parent;
+use cluster::folders::{joined, parent};
 use drift::{Effect, ObjectChangeKind};
 use manifest::{Document, File};
 
+use super::applied_objects::AppliedObjects;
 use super::appliers::is_own_chart;
 use super::chart_releases::is_helmfile;
 use super::elsewhere::is_about;
@@ -17,6 +19,22 @@ use super::feeds::Feeds;
 use super::outside::names_planned;
 use super::scope::without_start;
 use super::{PlanPair, PlanSide};
+
+/// Fields of a release that say how helmfile goes about it.
+///
+/// Source: docs/configuration.md of helmfile/helmfile.
+const OF_INSTALLING: [&str; 10] = [
+    "atomic",
+    "cleanupOnFail",
+    "createNamespace",
+    "disableValidation",
+    "historyMax",
+    "needs",
+    "timeout",
+    "verify",
+    "wait",
+    "waitForJobs",
+];
 
 /// A release, as its lines are written.
 #[derive(Debug)]
@@ -28,31 +46,56 @@ struct WrittenRelease<'p> {
     lines: Vec<&'p str>,
 }
 
-/// The helmfiles of a side that have a template, by their names without the start of the side.
+/// The helmfiles of a side, by their names without the start of the side.
 fn of_side(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
-    let is_template = |file: &&File| {
-        is_helmfile(file.source.name())
-            && file.documents.iter().any(|document| matches!(document, Document::Template(_)))
-    };
-    let files = side.cluster.files.iter().filter(is_template);
-    files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
+    let files = side.cluster.files.iter().filter(|file| !file.kind.is_text());
+    let own = files.filter(|file| is_helmfile(file.source.name()));
+    own.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
 }
 
-/// One change for each such release that is written in another way, or whose values have changed.
-pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedChange> {
+/// One change for each such release that is written in another way, or whose values have changed. Of a helmfile that is YAML, only the values
+/// of environments are compared here.
+pub(super) fn changes<'p>(
+    pair: PlanPair<'p>,
+    objects: &AppliedObjects<'p>,
+    feeds: &Feeds<'p>,
+) -> Vec<PlannedChange> {
     let (olds, news) = (of_side(pair.old), of_side(pair.new));
     let mut found = Vec::new();
     for (name, new) in news {
         let Some(old) = olds.get(name) else { continue };
+        let is_template =
+            |file: &File| file.documents.iter().any(|document| matches!(document, Document::Template(_)));
+        let is_template = is_template(old) || is_template(new);
         let known = releases(old.source.text());
-        for release in releases(new.source.text()).iter().filter(|release| release.is_of_nodes()) {
+        let folder = parent(name).unwrap_or_default();
+        for release in releases(new.source.text()) {
             let Some(before) = known.iter().find(|other| other.name == release.name) else { continue };
-            let folder = parent(name).unwrap_or_default();
-            let what = if before.lines == release.lines {
-                let feed = release.words().find_map(|word| feeds.of_file(folder, word));
-                feed.map(|feed| format!("{feed} feeds the release `{}`, and has changed", release.name))
+            let is_local = release.chart.starts_with('.');
+            let makes_nodes = if is_local {
+                is_template && objects.has_objects_at(release.chart.trim_start_matches("../"))
             } else {
+                release.is_of_nodes()
+            };
+            if !makes_nodes {
+                continue;
+            }
+            let named = || release.words().find_map(|word| feeds.of_file(folder, word));
+            let what = if is_template && before.meaning() != release.meaning() {
                 Some(format!("{name} installs the release `{}` in another way", release.name))
+            } else {
+                // The values for a chart in the input are compared with what its templates read.
+                let named = || named().filter(|_| is_template && !is_local);
+                let text = release.text_with_values(pair.new, folder);
+                let feed = named().or_else(|| {
+                    words(new.source.text()).find_map(|word| feeds.of_environment(folder, word, &text))
+                });
+                feed.map(|feed| format!("{feed} feeds the release `{}`, and has changed", release.name))
+            };
+            let hint = if is_local {
+                "compare the output of `helmfile template`"
+            } else {
+                "the objects of the chart are not in the input"
             };
             found.extend(what.map(|what| PlannedChange {
                 cluster: pair.name.to_owned(),
@@ -62,7 +105,7 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
                 effect: Effect::Unknown,
                 reason: OrEmpty(None),
                 node_pools: Vec::new(),
-                message: format!("{what}; the objects of the chart are not in the input"),
+                message: format!("{what}; {hint}"),
                 file: new.source.name().to_owned(),
                 line: release.line,
                 fields: Vec::new(),
@@ -116,9 +159,33 @@ impl<'p> WrittenRelease<'p> {
 
     /// The words of the lines, which may be paths.
     fn words(&self) -> impl Iterator<Item = &'p str> {
-        let is_between = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '[' | ']' | ',');
-        self.lines.iter().flat_map(move |line| line.split(is_between)).filter(|word| !word.is_empty())
+        self.lines.iter().flat_map(|line| words(line))
     }
+
+    /// The lines without the ones that say how helmfile goes about it.
+    fn meaning(&self) -> Vec<&'p str> {
+        let is_meant = |line: &&str| {
+            let key = line.trim_start().trim_start_matches("- ").split(':').next().unwrap_or_default();
+            !OF_INSTALLING.contains(&key)
+        };
+        self.lines.iter().copied().filter(is_meant).collect()
+    }
+
+    /// The lines, and the templates of values that they name.
+    fn text_with_values(&self, side: PlanSide<'_>, folder: &str) -> String {
+        let names: BTreeSet<String> =
+            self.words().filter(|word| word.ends_with(".gotmpl")).map(|word| joined(folder, word)).collect();
+        let files = side.cluster.files.iter().filter(|_| !names.is_empty());
+        let named = files.filter(|file| names.contains(without_start(file.source.name(), side.folder)));
+        let texts = named.map(|file| file.source.text());
+        self.meaning().into_iter().chain(texts).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The words of a text, which may be paths.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '[' | ']' | ',');
+    text.split(is_between).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@
 //! | `dropped` | files that a kustomization no longer uses |
 //! | `elsewhere` | sources outside of the input from which a removed object may come |
 //! | `change` | the changed objects with the effect of each field |
+//! | `changed_file`, `variables` | values and variables in changed files |
 //! | `feeds` | changed files that feed values into objects that do not change |
+//! | `further` | changes that are not of the objects of a cluster |
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
@@ -17,9 +19,11 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
+//! | `other_templates` | templates of other programs that have NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
+//! | `templated_appliers` | objects of Flux and Argo CD in the templates of charts |
 //! | `flux_sources` | repositories of Flux with another revision |
 //! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
@@ -49,6 +53,7 @@ mod appliers;
 mod assumption;
 mod blocks;
 mod change;
+mod changed_file;
 mod chart_releases;
 mod charts;
 mod cluster_names;
@@ -62,6 +67,7 @@ mod feeds;
 mod finding;
 mod flux_sources;
 mod folders;
+mod further;
 mod generated;
 mod handed_over;
 mod helmfile_templates;
@@ -74,6 +80,7 @@ mod namespaces;
 mod networks;
 mod node_modules;
 mod older;
+mod other_templates;
 mod outputs;
 mod outside;
 mod outside_charts;
@@ -90,6 +97,7 @@ mod shown;
 mod snapshot;
 mod spelling;
 mod stamped;
+mod templated_appliers;
 mod terraform;
 mod terragrunt;
 mod uncalled;
@@ -97,6 +105,7 @@ mod unexecuted;
 mod unnamed;
 mod unread;
 mod values_from;
+mod variables;
 mod wall_clock;
 pub mod words;
 
@@ -119,10 +128,12 @@ use values::timestamp::Timestamp;
 use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings};
 
 pub use assumption::PlanAssumption;
+pub use chart_releases::files_with_values;
 pub use error::PlanError;
 pub use finding::FINDINGS;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
+pub use other_templates::may_have_nodes;
 pub use recreated::{TerraformFate, TerraformObject};
 pub use wall_clock::WallClock;
 
@@ -277,7 +288,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     unread::keep(&mut found, pair);
     recreated::keep_forgotten(&mut found, &options.by_terraform);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
-    let feeds = Feeds::of(pair);
+    let feeds = Feeds::of(pair, &built);
     let applied = (
         AppliedObjects::of(pair.old, &built.old, &BTreeSet::new()),
         AppliedObjects::of(pair.new, &built.new, &built.dropped),
@@ -318,16 +329,8 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     }
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
-    plan.answer.changes.extend(unread);
-    plan.answer.changes.extend(outside::changes(pair));
-    plan.answer.changes.extend(outside_charts::changes(pair, &feeds));
-    plan.answer.changes.extend(helmfile_templates::changes(pair, &feeds));
-    plan.answer.changes.extend(terragrunt::changes(pair, &feeds));
-    plan.answer.changes.extend(appliers::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(flux_sources::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(values_from::changes(pair, (&applied.0, &applied.1), &feeds));
-    plan.answer.changes.extend(handed_over::changes(pair, (&applied.0, &applied.1)));
-    plan.answer.changes.extend(of_terraform);
+    let further = further::changes(pair, (&applied.0, &applied.1), &feeds);
+    plan.answer.changes.extend(further::once(unread.into_iter().chain(further).chain(of_terraform)));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));

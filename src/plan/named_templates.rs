@@ -12,8 +12,13 @@ use super::feeds::chart_of;
 /// Actions that end with `end`.
 const OPENING: [&str; 5] = ["define", "if", "range", "with", "block"];
 
-/// Actions that render a named template.
-const INCLUDING: [&str; 2] = ["include", "template"];
+/// Function that renders a value, which may read everything.
+///
+/// Source: "Using the 'tpl' Function" in docs/howto/charts_tips_and_tricks.mdx of helm/helm-www.
+const RENDERING: &str = "tpl";
+
+/// Actions that render a named template. A block defines it too, unless another file does.
+const INCLUDING: [&str; 3] = ["include", "template", "block"];
 
 /// The named templates of both sides.
 #[derive(Debug, Default)]
@@ -57,6 +62,7 @@ impl<'p> NamedTemplates<'p> {
     /// A template of a chart with the named templates that it includes.
     pub(super) fn expand(&self, chart: &str, template: &str, charts: &Charts<'_>) -> ExpandedTemplate<'p> {
         let mut found = ExpandedTemplate { text: template.to_owned(), ..ExpandedTemplate::default() };
+        found.is_open |= calls_function(&found.text, RENDERING);
         let (mut seen, mut next) = (BTreeSet::new(), 0);
         while let Some((end, name)) = found.text.get(next..).and_then(first_included) {
             next += end;
@@ -76,9 +82,14 @@ impl<'p> NamedTemplates<'p> {
             let [old, new] = &own;
             found.is_open |= old.is_empty() && new.is_empty();
             if bodies[0] != bodies[1] {
-                found.changed = found.changed.or(new.first().or(old.first()).map(|one| one.file));
+                let other = |side: &[NamedTemplate<'p>], known: &[&str]| {
+                    side.iter().find(|one| !known.contains(&one.body)).map(|one| one.file)
+                };
+                let file = other(new, &bodies[0]).or_else(|| other(old, &bodies[1]));
+                found.changed = found.changed.or(file).or(new.first().map(|one| one.file));
             }
             for body in bodies.into_iter().flatten() {
+                found.is_open |= calls_function(body, RENDERING);
                 found.text.push('\n');
                 found.text.push_str(body);
             }
@@ -115,7 +126,7 @@ impl ExpandedTemplate<'_> {
 }
 
 /// Whether a template reads one of the keys of an object, or all of them.
-fn reads(template: &str, object: &str, keys: &BTreeSet<&str>) -> bool {
+pub(super) fn reads(template: &str, object: &str, keys: &BTreeSet<&str>) -> bool {
     template.match_indices(object).any(|(at, _)| {
         let rest = template.get(at + object.len()..).unwrap_or_default();
         if rest.starts_with(|char: char| char.is_alphanumeric() || char == '_') {
@@ -131,18 +142,27 @@ fn reads(template: &str, object: &str, keys: &BTreeSet<&str>) -> bool {
 
 /// The end of the first action that includes a named template, and the name; `None` for a name that only rendering tells.
 fn first_included(text: &str) -> Option<(usize, Option<&str>)> {
-    let found = INCLUDING.iter().flat_map(|word| {
-        text.match_indices(word).filter_map(move |(at, _)| {
-            let before = text.get(..at)?.chars().next_back();
-            let is_word = before.is_none_or(|char| char.is_whitespace() || matches!(char, '(' | '{' | '-'));
-            let behind = text.get(at + word.len()..)?;
-            (is_word && behind.starts_with([' ', '\t', '(', '"', '`'])).then_some((at, behind))
-        })
-    });
+    let found = INCLUDING.iter().flat_map(|word| calls(text, word));
     let (_, behind) = found.min_by_key(|(at, _)| *at)?;
     let end = text.len() - behind.len();
     let name = behind.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
     Some((end, name.map(|(name, _)| name)))
+}
+
+/// The places at which a text has an action or a function, each with the text behind it.
+fn calls<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    text.match_indices(word).filter_map(move |(at, _)| {
+        let before = text.get(..at)?.chars().next_back();
+        let is_word = before.is_none_or(|char| char.is_whitespace() || matches!(char, '(' | '{' | '-'));
+        let behind = text.get(at + word.len()..)?;
+        (is_word && behind.starts_with([' ', '\t', '(', '"', '`'])).then_some((at, behind))
+    })
+}
+
+/// Whether an action of a text calls a function.
+fn calls_function(text: &str, function: &str) -> bool {
+    let actions = text.split("{{").skip(1).filter_map(|rest| rest.split("}}").next());
+    actions.into_iter().any(|action| calls(action, function).next().is_some())
 }
 
 /// The named templates of a text, each with its body.
@@ -157,7 +177,7 @@ fn definitions(text: &str) -> Vec<(&str, &str)> {
         at = start + 2 + length + 2;
         let action = action.trim_matches('-').trim();
         let word = action.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
-        if word == "define"
+        if matches!(word, "define" | "block")
             && let Some(name) = action.split('"').nth(1)
         {
             open.push((name, at, depth));
@@ -172,6 +192,34 @@ fn definitions(text: &str) -> Vec<(&str, &str)> {
         }
     }
     found
+}
+
+/// A template without its comments. In a document with a text of several lines, only the comments before the first key are left out: others may
+/// be a part of the text, such as a script.
+pub(super) fn without_comments(text: &str) -> String {
+    let is_text = |line: &str| {
+        let is_indicator = |char: char| matches!(char, '+' | '-') || char.is_ascii_digit();
+        let start = line.trim_end().trim_end_matches(is_indicator);
+        [" |", " >"].iter().any(|mark| start.ends_with(mark))
+    };
+    let has_text = text.lines().any(is_text);
+    let (mut kept, mut is_head, mut is_open) = (String::new(), true, false);
+    for line in text.lines() {
+        let rest = line.trim();
+        let starts = ["{{/*", "{{- /*"].iter().any(|start| rest.starts_with(start));
+        let is_comment = rest.is_empty()
+            || is_open
+            || (starts && (rest.ends_with("*/}}") || rest.ends_with("*/ -}}") || !rest.contains("*/")))
+            || (rest.starts_with('#') && !rest.contains("{{"));
+        let is_left_out = is_comment && (is_head || !has_text);
+        is_open = is_left_out && (starts || is_open) && !rest.contains("*/");
+        if !is_left_out {
+            is_head = is_head && (rest.starts_with("---") || rest.starts_with("{{"));
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 /// A template without the labels and annotations of its objects themselves, which change no node.
@@ -200,7 +248,7 @@ pub(super) fn without_labels(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{definitions, first_included, without_labels};
+    use super::{definitions, first_included, without_comments, without_labels};
 
     #[test]
     fn finds_named_templates_with_their_bodies() {
@@ -219,6 +267,19 @@ mod tests {
             ("spec:\n  template:\n    metadata: {{ .x }}", None),
         ] {
             assert_eq!(first_included(text).map(|(_, name)| name), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_are_left_out_unless_they_may_be_a_part_of_a_text() {
+        for (text, kept) in [
+            ("{{/* a */}}\n# b\n\na: 1\n", "a: 1\n"),
+            ("{{- /* a\n b */ -}}\na: 1\n# c\nd: 2\n", "a: 1\nd: 2\n"),
+            ("# {{ .Values.a }}\na: 1\n", "# {{ .Values.a }}\na: 1\n"),
+            ("# a\nuserData: |\n  # b\n  c\n", "userData: |\n  # b\n  c\n"),
+            ("# a\nuserData: |2-\n  # b\n  c\n", "userData: |2-\n  # b\n  c\n"),
+        ] {
+            assert_eq!(without_comments(text), kept, "{text}");
         }
     }
 

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use cluster::appliers::{Appliers, sources};
+use cluster::appliers::sources;
 use cluster::folders::{name, parent};
 use drift::{Effect, ObjectChangeKind};
 use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
 
+use super::applied_objects::AppliedObjects;
 use super::appliers::{is_own_chart, named_sources};
-use super::chart_releases::{OF_HELMFILE, releases_in};
+use super::chart_releases::{GENERATOR, OF_HELMFILE, inherited, releases_in};
 use super::charts::keys_of_dependency;
 use super::elsewhere::{charts_in, is_about};
 use super::feeds::Feeds;
@@ -42,8 +43,12 @@ struct OutsideChart<'p> {
 }
 
 /// One change for each such chart with another version or other values.
-pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedChange> {
-    let (olds, news) = (of_side(pair.old), of_side(pair.new));
+pub(super) fn changes<'p>(
+    pair: PlanPair<'p>,
+    (old, new): (&AppliedObjects<'p>, &AppliedObjects<'p>),
+    feeds: &Feeds<'p>,
+) -> Vec<PlannedChange> {
+    let (olds, news) = (of_side(pair.old, old), of_side(pair.new, new));
     let mut found = Vec::new();
     for new in &news {
         let file = without_start(new.file.source.name(), pair.new.folder);
@@ -65,12 +70,24 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
             });
             feed.map(|feed| format!("{feed} feeds {}, and has changed", new.what))
         };
-        found.extend(what.map(|what| change(pair.name, new, &what)));
+        found.extend(what.map(|what| change(pair.name, new, &what, ObjectChangeKind::Changed)));
+    }
+    // Helmfile leaves a release that it no longer names. Removed objects are compared by themselves.
+    let is_listed = |old: &&OutsideChart<'_>| !old.is_release && old.at.get("spec").is_none();
+    for old in olds.iter().filter(is_listed) {
+        let file = without_start(old.file.source.name(), pair.old.folder);
+        let is_same = |new: &OutsideChart<'_>| {
+            new.what == old.what && without_start(new.file.source.name(), pair.new.folder) == file
+        };
+        if !news.iter().any(is_same) {
+            let what = format!("{file} no longer installs {}", old.what);
+            found.push(change(pair.name, old, &what, ObjectChangeKind::Removed));
+        }
     }
     found
 }
 
-fn of_side(side: PlanSide<'_>) -> Vec<OutsideChart<'_>> {
+fn of_side<'p>(side: PlanSide<'p>, objects: &AppliedObjects<'p>) -> Vec<OutsideChart<'p>> {
     let files = &side.cluster.files;
     let mut found = Vec::new();
     for (file, tree) in files.iter().flat_map(trees_of_charts) {
@@ -95,8 +112,7 @@ fn of_side(side: PlanSide<'_>) -> Vec<OutsideChart<'_>> {
             OutsideChart { file, at, what, is_release, texts: texts_in(at), dependency }
         }));
     }
-    let appliers = Appliers::of(files);
-    for applier in appliers.all().iter().filter(|applier| named_sources(applier)) {
+    for applier in objects.appliers.all().iter().filter(|applier| named_sources(applier)) {
         let text = |keys: &[&str]| applier.root.str_at(keys).unwrap_or_default();
         let what = format!("{}/{}", text(&["kind"]), text(&["metadata", "name"]));
         let file = files.iter().find(|file| file.source.name() == applier.root.source().name());
@@ -124,15 +140,21 @@ fn trees_of_charts(file: &File) -> Vec<(&File, &Tree)> {
     let trees: Vec<_> = trees.collect();
     let is_helmfile =
         |(_, tree): &(&File, &Tree)| releases_in(file.source.name(), tree.root()).next().is_some();
+    let is_generator = |(_, tree): &(&File, &Tree)| tree.root().str_at(&["kind"]) == Some(GENERATOR);
     let is_one = name(file.source.name()) == DEFINITION || is_kustomization(file);
-    if is_one && file.documents.len() == 1 { trees } else { trees.into_iter().filter(is_helmfile).collect() }
+    if is_one && file.documents.len() == 1 {
+        return trees;
+    }
+    trees.into_iter().filter(|tree| is_helmfile(tree) || is_generator(tree)).collect()
 }
 
 /// Whether two sides install a chart in the same way. Of a release of a helmfile, other fields tell how helmfile goes about it.
 fn is_same_chart(old: Node<'_>, new: Node<'_>, is_release: bool) -> bool {
     let mut fields = OF_HELMFILE.iter().chain(&VALUES_OF_HELMFILE);
+    let of_templates = |release| inherited(release).map(Node::to_json).collect::<Vec<_>>();
     if is_release {
         fields.all(|field| old.get(field).map(Node::to_json) == new.get(field).map(Node::to_json))
+            && of_templates(old) == of_templates(new)
     } else {
         old.to_json() == new.to_json()
     }
@@ -159,13 +181,13 @@ fn maps_in(root: Node<'_>) -> BTreeSet<&str> {
     sources.filter_map(|source| source.str_at(&["name"])).collect()
 }
 
-fn change(cluster: &str, chart: &OutsideChart<'_>, what: &str) -> PlannedChange {
+fn change(cluster: &str, chart: &OutsideChart<'_>, what: &str, change: ObjectChangeKind) -> PlannedChange {
     let source = chart.at.source();
     PlannedChange {
         cluster: cluster.to_owned(),
         kind: String::new(),
         name: String::new(),
-        change: ObjectChangeKind::Changed,
+        change,
         effect: Effect::Unknown,
         reason: OrEmpty(None),
         node_pools: Vec::new(),

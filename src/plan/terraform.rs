@@ -29,6 +29,29 @@ const PASSED_ON: [&str; 2] = ["cluster_name", "cluster_version"];
 /// Arguments of the call of a module that choose what it makes of the others.
 const OF_SOURCE: [&str; 2] = ["source", "version"];
 
+/// Arguments of a release of a chart that say how Terraform goes about it, and change none of its objects.
+///
+/// Source: docs/resources/release.md of hashicorp/terraform-provider-helm.
+const OF_INSTALLING: [&str; 11] = [
+    "atomic",
+    "cleanup_on_fail",
+    "create_namespace",
+    "dependency_update",
+    "description",
+    "lint",
+    "max_history",
+    "recreate_pods",
+    "timeout",
+    "wait",
+    "wait_for_jobs",
+];
+
+/// Arguments of a release with one value.
+const SETTING: [&str; 2] = ["set", "set_sensitive"];
+
+/// Start of the addresses of releases of charts.
+const RELEASE: &str = "helm_release.";
+
 /// A part of the configurations with one address in one folder, or in one file of variables.
 #[derive(Debug)]
 pub(super) struct FedPart<'p> {
@@ -160,6 +183,8 @@ impl<'p> TerraformFeeds<'p> {
 
     fn add(&mut self, side: usize, (place, file, shown): (&'p str, &'p str, &'p str), part: Part) {
         let is_module = part.address.starts_with("module.");
+        let is_release = part.address.starts_with(RELEASE);
+        let is_meant = |argument: &Argument| !is_release || !OF_INSTALLING.contains(&argument.name.as_str());
         let all = self.parts.entry(part.address).or_default();
         let index = all.iter().position(|known| known.place == place).unwrap_or(all.len());
         if index == all.len() {
@@ -167,7 +192,7 @@ impl<'p> TerraformFeeds<'p> {
         }
         let known = all.get_mut(index).and_then(|known| known.sides.get_mut(side));
         if let Some(known) = known {
-            known.get_or_insert_default().extend(part.arguments);
+            known.get_or_insert_default().extend(part.arguments.into_iter().filter(is_meant));
         }
     }
 
@@ -231,12 +256,26 @@ impl<'p> TerraformFeeds<'p> {
         found
     }
 
-    /// The file with the changed release of a chart in a folder of this name, or with a part that feeds it.
-    pub(super) fn of_chart(&self, folder: &str) -> Option<&'p str> {
+    /// The file with the changed release of a chart in a folder of this name, or with a part that feeds it. Of the values that are set one by
+    /// one, those count that the chart reads. `changed_text` finds the changed file that a text in a folder names.
+    pub(super) fn of_chart(
+        &self,
+        folder: &str,
+        is_read: impl Fn(&str) -> bool,
+        changed_text: impl Fn(&str, &str) -> Option<&'p str>,
+    ) -> Option<&'p str> {
         let end = format!("/{folder}\"");
-        let releases = self.parts.iter().filter(|(address, _)| address.starts_with("helm_release."));
+        let releases = self.parts.iter().filter(|(address, _)| address.starts_with(RELEASE));
         let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text(None).contains(&end));
-        own.find_map(|part| self.feed_of(part))
+        let is_meant = |argument: &Argument| set_key(argument).is_none_or(&is_read);
+        own.find_map(|part| {
+            if part.differs(is_meant) {
+                return Some(part.file);
+            }
+            let text = part.text_of(is_meant);
+            let found = self.of_expression(&text, part.file).map(|(_, file)| file);
+            found.or_else(|| self.read_by(part, &text, &changed_text))
+        })
     }
 
     /// The file that changes a part: its own, or one with a part that it refers to.
@@ -319,6 +358,15 @@ impl<'p> TerraformFeeds<'p> {
         })
         .collect()
     }
+}
+
+/// The first key of the value that a block of a release sets; `None` for another argument, or a key that is not written.
+fn set_key(argument: &Argument) -> Option<&str> {
+    let is_one = SETTING.contains(&argument.name.as_str()) && argument.text.matches("name=").count() == 1;
+    let (_, name) = argument.text.split_once("name=\"").filter(|_| is_one)?;
+    let end = name.find(['"', '.', '[', '$', '\\'])?;
+    let is_known = !name.get(end..)?.starts_with(['$', '\\']);
+    name.get(..end).filter(|_| is_known)
 }
 
 /// The parts of one address that a file in a folder refers to: the ones of the folder, else all.

@@ -26,7 +26,8 @@ impl<'p> BuildFeed<'p> {
     }
 }
 
-/// The changed files that such fields name, and the ones with the objects from which variables take their values.
+/// The kustomizations with other such fields, the changed files that the fields name, and the ones with the objects from which variables take
+/// their values.
 pub(super) fn changed<'p>(
     pair: PlanPair<'p>,
     sides: [&BTreeMap<&'p str, &'p File>; 2],
@@ -55,6 +56,10 @@ pub(super) fn changed<'p>(
                     .flat_map(|file| objects_of(file))
                     .any(|one| variables.contains(&(one.kind(), one.name())))
             };
+            let texts = sides.map(|side| side.get(name).map(|file| cluster::unexecuted_text(file)));
+            if texts[0] != texts[1] {
+                found.push(BuildFeed::of_kustomization(name));
+            }
             let folder = parent(name).unwrap_or_default();
             let own = differing.iter().filter(|file| is_named(file) || gives(file));
             found.extend(own.map(|file| BuildFeed { folder, file }));

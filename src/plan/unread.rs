@@ -9,7 +9,7 @@ use manifest::{Document, File, FileKind, is_terraform};
 use objects::object::Object;
 
 use super::feeds::{Feeds, chart_of};
-use super::named_templates::without_labels;
+use super::named_templates::{without_comments, without_labels};
 use super::scope::{PLANNED, PlanScope, without_start};
 use super::{PlanPair, PlanSide};
 
@@ -24,16 +24,28 @@ struct UnreadFile<'p> {
 }
 
 impl UnreadFile<'_> {
+    /// The documents. In the template of a chart, comments, and labels of the objects themselves, change no node.
+    fn meaning(&self, is_of_chart: bool) -> String {
+        if !is_of_chart {
+            return self.texts.concat();
+        }
+        self.texts.iter().map(|text| without_labels(&without_comments(text))).collect()
+    }
+
     /// The documents with the lines of the file that decide about them: a `range` before a separator has the documents behind it.
     fn text_for_values(&self) -> String {
-        let decides = |line: &&str| {
-            line.contains("{{") && ["range ", "with ", "if ", ":="].iter().any(|word| line.contains(word))
-        };
-        let whole = without_labels(self.file.source.text());
+        let around = deciding_lines(&without_labels(self.file.source.text()));
         let own = self.texts.iter().map(|text| without_labels(text));
-        let around = whole.lines().filter(decides).map(str::to_owned);
-        own.chain(around).collect::<Vec<_>>().join("\n")
+        own.chain([around]).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The lines of a template that decide about documents.
+pub(super) fn deciding_lines(text: &str) -> String {
+    let decides = |line: &&str| {
+        line.contains("{{") && ["range ", "with ", "if ", ":="].iter().any(|word| line.contains(word))
+    };
+    text.lines().filter(decides).collect::<Vec<_>>().join("\n")
 }
 
 /// One change for each file whose unread documents differ, and for each template that other changed files feed.
@@ -46,10 +58,10 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
     for name in names {
         let [old, new] = [olds.get(name).copied(), news.get(name).copied()];
         let (old, new) = (old.and_then(unread_of), new.and_then(|new| unread_beside(new, old)));
-        let texts = |side: &Option<UnreadFile<'_>>| side.as_ref().map(|one| one.texts.concat());
+        let chart = chart_of(name);
+        let texts = |side: &Option<UnreadFile<'_>>| side.as_ref().map(|one| one.meaning(chart.is_some()));
         let has_changed = texts(&old) != texts(&new);
         let Some(shown) = new.or(old) else { continue };
-        let chart = chart_of(name);
         let (kind, reason) = match (olds.contains_key(name), news.contains_key(name)) {
             (false, _) => {
                 (ObjectChangeKind::Added, "is new, and documents in it could not be read".to_owned())
@@ -63,7 +75,7 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
             _ => {
                 let text = shown.text_for_values();
                 let Some(feed) = chart.and_then(|chart| feeds.of_template(chart, &text)) else { continue };
-                let reason = format!("is a template that could not be read, and {feed} has changed");
+                let reason = format!("may render in another way because of {feed}");
                 (ObjectChangeKind::Changed, reason)
             }
         };
@@ -258,7 +270,7 @@ fn may_hold_objects(text: &str) -> bool {
 }
 
 /// The values of the keys `kind` in a text that is not YAML.
-fn kinds(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn kinds(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         line.match_indices("kind").filter_map(move |(at, word)| {
             let is_word = line.get(..at)?.chars().next_back().is_none_or(|char| !char.is_alphanumeric());

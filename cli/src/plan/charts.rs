@@ -1,5 +1,5 @@
 //! Files that are no manifests, and that only a plan reads: named templates and texts of charts, the files from which kustomizations generate
-//! `ConfigMaps` and Secrets, configurations of Terragrunt, and templates of helmfiles.
+//! `ConfigMaps` and Secrets, configurations of Terragrunt, templates of helmfiles, and templates of other programs that have NodePools.
 //!
 //! Source: "Accessing Files Inside Templates" and "Named Templates" in `docs/chart_template_guide` of helm/helm-www.
 
@@ -8,11 +8,28 @@ use std::path::Path;
 
 use cluster::folders::{folders_of, name, parent};
 use cluster::generator_files;
+use karpwarden::plan;
 use manifest::{File, FileKind};
 use objects::embedded::READ_OPTIONS;
 
 /// Maximum number of bytes of such a file.
 pub(super) const MAX_BYTES: usize = 1 << 20;
+
+/// Extensions of templates of other programs: Jinja and Ansible, Ruby, gomplate, Jsonnet, envsubst, Mustache, Handlebars, CUE.
+const TEMPLATES: [&str; 12] = [
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".erb",
+    ".tmpl",
+    ".template",
+    ".jsonnet",
+    ".libsonnet",
+    ".envsubst",
+    ".mustache",
+    ".hbs",
+    ".cue",
+];
 
 /// Files of a chart that templates do not read: Helm's own, and documents for people.
 const OTHERS: [&str; 5] = ["Chart.", "README", "LICENSE", "CHANGELOG", "NOTES.txt"];
@@ -23,6 +40,8 @@ pub(super) struct TextReaders {
     charts: BTreeSet<String>,
     /// The files that generators of kustomizations name.
     generated: BTreeSet<String>,
+    /// The paths of files whose texts are values of charts, without the folders at their start.
+    given: BTreeSet<String>,
 }
 
 impl TextReaders {
@@ -32,12 +51,13 @@ impl TextReaders {
         Self {
             charts: definitions.filter_map(parent).map(str::to_owned).collect(),
             generated: files.iter().flat_map(generator_files).collect(),
+            given: files.iter().flat_map(plan::files_with_values).map(str::to_owned).collect(),
         }
     }
 
     /// Whether a plan reads a file that is no manifest.
     pub(super) fn is_read(&self, file: &str) -> bool {
-        is_terragrunt(file) || is_helmfile(file) || self.may_read(file)
+        is_terragrunt(file) || is_gotmpl(file) || is_template(file) || self.may_read(file)
     }
 
     /// Whether a generator or the templates of a chart may read a file that is no manifest.
@@ -45,20 +65,28 @@ impl TextReaders {
         let base = name(file);
         let is_other = base.starts_with('.') || OTHERS.iter().any(|other| base.starts_with(other));
         let is_of_chart = || !is_other && folders_of(file).any(|folder| self.charts.contains(folder));
-        self.generated.contains(file) || (!self.charts.is_empty() && is_of_chart())
+        let is_given = || self.given.iter().any(|path| file == path || file.ends_with(&format!("/{path}")));
+        self.generated.contains(file) || is_given() || (!self.charts.is_empty() && is_of_chart())
     }
 }
 
-/// A file with a text; `None` for an archive or a picture.
+/// A file with a text; `None` for an archive, a picture, or the template of another program without NodePools.
 pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
     Some(if is_terragrunt(&name) {
         File::text_only(name, text)
     } else if is_helmfile(&name) {
         File { kind: FileKind::Referenced, ..File::read(name, text, READ_OPTIONS) }
+    } else if is_template(&name) && !plan::may_have_nodes(&text) {
+        return None;
     } else {
         File::chart_text(name, text)
     })
+}
+
+/// Whether a file is a template of a program that is not known, by its extension.
+fn is_template(file: &str) -> bool {
+    TEMPLATES.iter().any(|extension| file.ends_with(extension))
 }
 
 /// Whether a file is a configuration of Terragrunt.
@@ -70,5 +98,10 @@ fn is_terragrunt(file: &str) -> bool {
 fn is_helmfile(file: &str) -> bool {
     let is_one =
         name(file).starts_with("helmfile") || parent(file).is_some_and(|folder| name(folder) == "helmfile.d");
-    is_one && file.ends_with(".gotmpl")
+    is_one && is_gotmpl(file)
+}
+
+/// Whether a file is a template of helmfile, also of values.
+fn is_gotmpl(file: &str) -> bool {
+    file.ends_with(".gotmpl")
 }

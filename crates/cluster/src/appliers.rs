@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use kustomize::KUSTOMIZATION_FILES;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
+use objects::object::Object;
 
+use crate::built_objects::{BuiltObjects, OverlayObject};
 use crate::charts::ChartsBelow;
 use crate::folders::{KnownFolders, folders_of, name, parent};
 use crate::substitution::texts_of_elements;
@@ -15,6 +17,10 @@ use crate::substitution::texts_of_elements;
 pub struct Applier<'d> {
     /// The object.
     pub root: Node<'d>,
+    /// The name of the overlay that builds the object; empty without one.
+    pub overlay: &'d str,
+    /// The reason why the overlay does not build the object for certain.
+    pub unresolved: Option<&'d str>,
     /// The folders of the input that it applies.
     pub(crate) folders: Vec<AppliedFolder<'d>>,
     /// Whether it applies what is not in the input.
@@ -54,21 +60,34 @@ impl<'d> Appliers<'d> {
     /// Source: "Generate kustomization.yaml" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller, and
     /// docs/user-guide/directory.md of argoproj/argo-cd.
     pub fn of(files: &'d [File]) -> Self {
-        Self::from_folders(files, &InputFolders::of(files, KnownFolders::of(files)))
-    }
-
-    /// Finds the objects among files of a repository whose root is a folder, which paths such as `.` mean.
-    pub fn below(root: &'d str, files: &'d [File]) -> Self {
-        Self::from_folders(files, &InputFolders::of(files, KnownFolders::of(files).with_root(root)))
-    }
-
-    fn from_folders(files: &'d [File], folders: &InputFolders<'d>) -> Self {
-        let roots = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
-        let roots = roots.filter_map(|document| match document {
-            Document::Read(tree) => Some(tree.root()),
+        let documents = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
+        let trees = documents.filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
             _ => None,
         });
-        let mut all: Vec<Applier<'d>> = roots.filter_map(|root| Applier::of(root, folders)).collect();
+        let objects = trees.flat_map(Object::all).map(OverlayObject::unbuilt);
+        Self::from_objects(objects, files, &InputFolders::of(files, KnownFolders::of(files)))
+    }
+
+    /// Finds the objects as the overlays build them, among files of a repository whose root is a folder, which paths such as `.` mean.
+    pub fn built(root: &'d str, files: &'d [File], built: &'d BuiltObjects) -> Self {
+        let objects = built.objects_by_overlay(files, is_applier);
+        Self::from_objects(
+            objects.into_iter(),
+            files,
+            &InputFolders::of(files, KnownFolders::of(files).with_root(root)),
+        )
+    }
+
+    fn from_objects(
+        objects: impl Iterator<Item = OverlayObject<'d>>,
+        files: &'d [File],
+        folders: &InputFolders<'d>,
+    ) -> Self {
+        let applier = |OverlayObject { object, overlay, unresolved }| {
+            Some(Applier { overlay, unresolved, ..Applier::of(object.root(), folders)? })
+        };
+        let mut all: Vec<Applier<'d>> = objects.filter_map(applier).collect();
         leave_out_other_roots(&mut all);
         let is_kustomization = |file: &&str| KUSTOMIZATION_FILES.contains(&name(file));
         let names = files.iter().map(|file| file.source.name());
@@ -141,6 +160,16 @@ fn leave_out_other_roots(all: &mut [Applier<'_>]) {
     }
 }
 
+/// Whether Flux or Argo CD applies manifests or installs charts because of an object.
+pub fn is_applier(object: Object<'_>) -> bool {
+    match object.group() {
+        "kustomize.toolkit.fluxcd.io" => object.kind() == "Kustomization",
+        "helm.toolkit.fluxcd.io" => object.kind() == "HelmRelease",
+        "argoproj.io" => ["Application", "ApplicationSet"].contains(&object.kind()),
+        _ => false,
+    }
+}
+
 /// The folders of an input, and the charts in them.
 struct InputFolders<'d> {
     known: KnownFolders<'d>,
@@ -189,7 +218,8 @@ impl<'d> Applier<'d> {
         let spec = root.get("spec");
         let has_chart = sources(root.at_path(&["spec", "template", "spec"]).or(spec))
             .any(|source| source.get("chart").is_some());
-        Some(Self { root, is_outside: applied.is_empty() || has_chart, folders: applied })
+        let is_outside = applied.is_empty() || has_chart;
+        Some(Self { root, overlay: "", unresolved: None, is_outside, folders: applied })
     }
 
     /// The folders of the input that it applies.

@@ -244,7 +244,7 @@ impl BuiltCluster {
     }
 
     /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object.
-    fn built_versions<'d>(
+    pub(crate) fn built_versions<'d>(
         &'d self,
         object: Object<'d>,
         document: DocumentId,

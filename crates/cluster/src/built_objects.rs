@@ -9,7 +9,7 @@ use crate::bases;
 use crate::built::{BuildOptions, BuiltCluster};
 use crate::environments::Environments;
 use crate::files::files_of;
-use crate::ids::{ClusterId, OverlayId};
+use crate::ids::{ClusterId, DocumentId, OverlayId};
 use crate::input_object::InputObject;
 use crate::substitution::{self, RepeatedNames};
 
@@ -33,6 +33,24 @@ pub struct ClusterVariants<'d> {
     pub all: Vec<ClusterVariant<'d>>,
     /// Whether all objects are there.
     pub is_whole: bool,
+}
+
+/// An object as one overlay has it.
+#[derive(Clone, Copy, Debug)]
+pub struct OverlayObject<'d> {
+    /// The object.
+    pub object: Object<'d>,
+    /// The name of the overlay; empty for an object of no overlay.
+    pub overlay: &'d str,
+    /// The reason why the object is not known for certain.
+    pub unresolved: Option<&'d str>,
+}
+
+impl<'d> OverlayObject<'d> {
+    /// An object of no overlay.
+    pub const fn unbuilt(object: Object<'d>) -> Self {
+        Self { object, overlay: "", unresolved: None }
+    }
 }
 
 impl BuiltObjects {
@@ -116,6 +134,50 @@ impl BuiltObjects {
         // Overlays that leave an object as it is may build it for certain or not.
         found.dedup_by(|(one, _), (other, _)| one == other);
         found
+    }
+
+    /// The wanted objects in each overlay that has them. An `ApplicationSet` stands as its kustomization builds it, not as each of its elements
+    /// does.
+    pub fn objects_by_overlay<'d>(
+        &'d self,
+        files: &'d [File],
+        is_wanted: impl Fn(Object<'d>) -> bool,
+    ) -> Vec<OverlayObject<'d>> {
+        let mut found = Vec::new();
+        for (id, file) in files_of(ClusterId::FIRST, files).filter(|(_, file)| file.is_input()) {
+            for (index, read) in file.documents.iter().enumerate() {
+                let Document::Read(tree) = read else { continue };
+                let mut objects = Object::all(tree);
+                objects.retain(|object| is_wanted(*object));
+                let document = id.document(index);
+                if objects.is_empty() || self.0.skip_reason(file, document).is_some() {
+                    continue;
+                }
+                for object in objects {
+                    let own = self.versions_by_overlay(object, document);
+                    found.extend(own.unwrap_or_else(|| vec![OverlayObject::unbuilt(object)]));
+                }
+            }
+        }
+        found
+    }
+
+    /// The versions of an object in its overlays; `None` for an object of no overlay.
+    fn versions_by_overlay<'d>(
+        &'d self,
+        object: Object<'d>,
+        document: DocumentId,
+    ) -> Option<Vec<OverlayObject<'d>>> {
+        let (unchanged, changed) = self.0.built_versions(object, document)?;
+        let named = |InputObject { object, overlay, unresolved, .. }| {
+            Some(OverlayObject { object, overlay: self.0.overlay_name(overlay?)?, unresolved })
+        };
+        let of_elements = format!("{} (", object.name());
+        let is_set = object.kind() == "ApplicationSet";
+        let versions = unchanged.into_iter().chain(changed).filter_map(named);
+        let found: Vec<_> =
+            versions.filter(|one| !(is_set && one.overlay.starts_with(&of_elements))).collect();
+        (!is_set || !found.is_empty()).then_some(found)
     }
 
     /// The names of all overlays.

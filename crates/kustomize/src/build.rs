@@ -168,7 +168,9 @@ impl<'b, 'd> Builder<'b, 'd> {
         for field in UnexecutedField::all_of(kustomization, file) {
             self.steps.spend(resources.iter().map(|resource| resource.value.size()).sum())?;
             let reason = format!("`{shown}` uses `{}`", field.name);
-            resources.iter_mut().filter(|one| field.may_change(one)).for_each(|one| one.doubt(&reason));
+            for resource in resources.iter_mut().filter(|one| field.may_change(one)) {
+                resource.doubt(&reason);
+            }
         }
         if let Some(doubt) = doubt {
             let reason = format!("`{shown}` {doubt}");

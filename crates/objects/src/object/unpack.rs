@@ -118,7 +118,7 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     }
     let object = Object::plain(node);
     objects.push(object);
-    for values in chart_values::given_to_charts(object) {
+    for values in chart_values::given_to_charts(object).chain(wrapped(object)) {
         raw(values, objects);
     }
     if object.kind() == "ConfigMap" && object.group().is_empty() {
@@ -133,6 +133,22 @@ fn values_in_config_map(config_map: Object<'_>) -> impl Iterator<Item = Object<'
     let values = config_map.at(&["data", "values.yaml"]).and_then(Node::embedded);
     let values = values.into_iter().filter_map(chart::values_in);
     values.map(|values| Object::of_form(values, Form::ChartValues))
+}
+
+/// The objects that an object of another controller has in its specification, and that this controller applies.
+///
+/// Sources: docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator; docs/enhanced-provider-k8s.md of
+/// crossplane-contrib/provider-kubernetes; `ManifestsTemplate` in work/v1/types.go of open-cluster-management-io/api.
+fn wrapped(object: Object<'_>) -> Option<Node<'_>> {
+    let path: &[&str] = match (object.group(), object.kind()) {
+        ("fluxcd.controlplane.io", "ResourceSet") => &["spec", "resources"],
+        ("kubernetes.crossplane.io" | "kubernetes.m.crossplane.io", "Object") => {
+            &["spec", "forProvider", "manifest"]
+        }
+        ("work.open-cluster-management.io", "ManifestWork") => &["spec", "workload", "manifests"],
+        _ => return None,
+    };
+    object.at(path)
 }
 
 /// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are.

@@ -82,13 +82,16 @@ fn enclosed<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
 }
 
 /// Length of a text in angle brackets at the start of a text, such as `<name>`, `<<NAME>>` or `<%= name %>`. A comparison
-/// such as `a < b` has a space after the bracket.
+/// such as `a < b` has a space after the bracket. An input of a `ResourceSet` of Flux, such as `<< inputs.name >>`, has one too.
+///
+/// Source: "Resources" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
 fn in_angles(text: &str) -> Option<usize> {
     let marks = text.bytes().take(MAX_LENGTH).take_while(|byte| *byte == b'<').count();
     let inner = enclosed(text.get(marks - 1..)?, "<", ">")?;
     let end = marks + inner.len();
     let closing = text.get(end..)?.bytes().take_while(|byte| *byte == b'>').take(marks).count();
-    (!inner.starts_with([' ', '='])).then_some(end + closing)
+    let is_input = || marks > 1 && closing == marks && inner.trim_start().starts_with("inputs.");
+    (!inner.starts_with([' ', '=']) || is_input()).then_some(end + closing)
 }
 
 /// Whether a text is the name of a variable, such as `CLUSTER_NAME` or `cluster.name`.
