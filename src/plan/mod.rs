@@ -13,7 +13,7 @@
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
-//! | `terragrunt`, `node_modules` | units of Terragrunt whose modules make NodePools |
+//! | `terragrunt`, `terragrunt_stacks`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
@@ -89,6 +89,7 @@ mod spelling;
 mod stamped;
 mod terraform;
 mod terragrunt;
+mod terragrunt_stacks;
 mod unnamed;
 mod unread;
 mod values_from;

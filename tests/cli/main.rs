@@ -49,6 +49,7 @@ mod plan_nodes;
 mod plan_releases;
 mod plan_snapshot;
 mod plan_sources;
+mod plan_terragrunt;
 mod plan_values;
 mod plan_words;
 mod reading;
