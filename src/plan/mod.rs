@@ -226,6 +226,7 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
     } else {
         (words::strongest(answer), words::verdict(answer, &plan.keeping, plan.later))
     };
+    shown::show_names(answer);
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
     }

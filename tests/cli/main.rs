@@ -63,6 +63,8 @@ mod settings;
 mod simulate;
 mod story;
 mod terraform;
+mod terraform_instances;
+mod terraform_parts;
 mod terraform_plan;
 mod terraform_unknown;
 mod upgrade;

@@ -21,7 +21,7 @@ use objects::embedded::READ_OPTIONS;
 use terraform::{ConfigurationInput, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules};
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
-pub use managed::{ManagedObject, ManagedObjects, forgotten, recreated};
+pub use managed::{Deletion, ManagedObject, ManagedObjects, forgotten, recreated};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;
