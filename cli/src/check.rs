@@ -321,8 +321,8 @@ impl CheckRun<'_> {
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         bounds::advise(&mut report);
         let files = clusters.iter().flat_map(|cluster| &cluster.files);
-        let texts = files.filter(|file| file.kind.is_text()).map(|file| file.source.name());
-        let read: BTreeSet<&str> = texts.collect();
+        // A configuration of Terraform reads files whatever their extension is.
+        let read: BTreeSet<&str> = files.map(|file| file.source.name()).collect();
         report.unread = self.unread.iter().filter(|name| !read.contains(name.as_str())).cloned().collect();
         report.notes.extend_from_slice(self.remarks);
         if report.outside.findings > 0 {

@@ -72,6 +72,30 @@ pub(super) fn arguments_of(text: &str, name: &str) -> Option<Vec<Argument>> {
     (!inner.contains(',')).then(|| arguments(&[(*number, inner)]))
 }
 
+/// The arguments in the block, or in the argument that is an object, that starts on a line of a text.
+pub(super) fn arguments_at(text: &str, line: usize) -> Vec<Argument> {
+    let mut lines = text.lines().enumerate().skip(line.saturating_sub(1));
+    let Some((number, first)) = lines.next() else { return Vec::new() };
+    let mut level = depth(code(first));
+    if level <= 0 {
+        let inner = code(first).rsplit_once('}').and_then(|(inner, _)| inner.split_once('{'));
+        // Commas separate several values on the line.
+        return inner.map_or_else(Vec::new, |(_, inner)| {
+            let parts: Vec<(usize, &str)> = inner.split(',').map(|part| (number, part)).collect();
+            arguments(&parts)
+        });
+    }
+    let (mut ends, mut inner) = (HereDocuments::default(), Vec::new());
+    for (number, line) in lines {
+        level += if ends.hold(line) { 0 } else { depth(code(line)) };
+        if level <= 0 {
+            break;
+        }
+        inner.push((number, line));
+    }
+    arguments(&inner)
+}
+
 /// The data sources, resources, calls of modules and locals of a configuration.
 pub(super) fn parts(text: &str) -> Vec<Part> {
     let mut found = Vec::new();

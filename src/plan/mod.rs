@@ -15,7 +15,7 @@
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
-//! | `terragrunt`, `node_modules` | units of Terragrunt whose modules make NodePools |
+//! | `terragrunt`, `terragrunt_stacks`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
@@ -100,6 +100,7 @@ mod stamped;
 mod templated_appliers;
 mod terraform;
 mod terragrunt;
+mod terragrunt_stacks;
 mod uncalled;
 mod unexecuted;
 mod unnamed;
@@ -242,6 +243,7 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanE
     } else {
         (words::strongest(answer), words::verdict(answer, &plan.keeping, plan.later))
     };
+    shown::show_names(answer);
     if answer.effect >= Effect::Unknown && !options.is_snapshot {
         plan.assumptions.push(PlanAssumption::NoNodes);
     }

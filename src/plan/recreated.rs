@@ -37,6 +37,8 @@ pub enum TerraformFate {
     Deletes,
     /// Deletes the object, which another tool or another root module may have created by then: the order of both decides.
     MayDelete,
+    /// Deletes the object if its resource no longer exists, which depends on a `count` or a `for_each` that only Terraform knows.
+    MayLeaveOut,
     /// Drops the resource from its state: the object stays.
     Forgets,
 }
@@ -65,7 +67,8 @@ pub(super) fn add<'d>(
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let fate = |object: &Object<'d>| {
         let is_it = |fate: &TerraformFate| has_fate(*object, &scope.modules, *fate, objects);
-        [TerraformFate::Deletes, TerraformFate::MayDelete].into_iter().find(is_it)
+        let all = [TerraformFate::Deletes, TerraformFate::MayDelete, TerraformFate::MayLeaveOut];
+        all.into_iter().find(is_it)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
         scope.new.iter().filter(is_planned).map(|object| (name(object), *object)).collect();
@@ -81,10 +84,10 @@ pub(super) fn add<'d>(
             found.push(unchanged(*old, new, &pools));
         }
         if let Some(change) = found.get_mut(at) {
-            if fate == TerraformFate::Deletes {
-                recreate(change, new, &left);
-            } else {
-                hand_over(change, new);
+            match fate {
+                TerraformFate::Deletes => recreate(change, new, &left),
+                TerraformFate::MayLeaveOut => leave_out(change, new),
+                TerraformFate::MayDelete | TerraformFate::Forgets => hand_over(change, new),
             }
         }
     }
@@ -161,17 +164,20 @@ fn recreate<'d>(change: &mut PlanChange<'d>, new: Object<'d>, left: &ConcernedPo
     change.message = format!("{subject}: {consequence}");
 }
 
+/// Changes an object whose resource may no longer exist.
+fn leave_out<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
+    let what = weaken(change, new);
+    change.message = format!(
+        "another `count` or `for_each` decides whether {} has the {}, and only Terraform knows it: without an instance, Terraform deletes {what}",
+        new.root().source().name(),
+        new.kind()
+    );
+}
+
 /// Changes an object that Terraform deletes and that something else creates: if Terraform comes last, the object is gone.
 fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
     let file = new.root().source().name();
-    let (strongest, what) = if new.is_in_any_version(Kind::NODE_POOL) {
-        (Effect::Unknown, "it and its nodes")
-    } else {
-        (Effect::ActsAtOnce, "it")
-    };
-    if change.change.effect < strongest {
-        (change.change.effect, change.change.reason) = (strongest, None);
-    }
+    let what = weaken(change, new);
     let kind = new.kind();
     change.message = if is_terraform(file) {
         format!(
@@ -182,4 +188,17 @@ fn hand_over<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
             "{file} takes the {kind} over from Terraform, which deletes {what} if it runs last, unless a block `removed` makes it forget the resource"
         )
     };
+}
+
+/// Gives a change the effect of an object that may be deleted. Returns what would be deleted.
+fn weaken<'d>(change: &mut PlanChange<'d>, new: Object<'d>) -> &'static str {
+    let (strongest, what) = if new.is_in_any_version(Kind::NODE_POOL) {
+        (Effect::Unknown, "it and its nodes")
+    } else {
+        (Effect::ActsAtOnce, "it")
+    };
+    if change.change.effect < strongest {
+        (change.change.effect, change.change.reason) = (strongest, None);
+    }
+    what
 }

@@ -1,5 +1,6 @@
 //! Short texts of a value before and after a change, which show the difference.
 
+use answers::plan::PlanAnswer;
 use manifest::tree::{Node, Value, items_of};
 use objects::requirement::{RequirementItem, RequirementList};
 
@@ -12,6 +13,9 @@ const MAX_SHOWN_LIST: usize = 160;
 /// Number of equal characters before the difference that are shown.
 const CONTEXT: usize = 16;
 
+/// Number of bytes of a fingerprint and the space before it.
+const FINGERPRINT: usize = 13;
+
 /// The list whose items are shown in the words of Kubernetes.
 const REQUIREMENTS: &str = "spec.template.spec.requirements";
 
@@ -21,8 +25,8 @@ pub(super) fn shown(path: &str, old: Option<Node<'_>>, new: Option<Node<'_>>) ->
     let (Some(one), Some(other)) = (old, new) else {
         return (old.map(alone).unwrap_or_default(), new.map(alone).unwrap_or_default());
     };
-    // A value to which the text refers has changed.
-    if one.to_json() == other.to_json() {
+    // A value to which the text refers has changed, also one that only the fingerprint of a placeholder shows.
+    if json(one) == json(other) {
         return (alone(one), alone(other));
     }
     if path == REQUIREMENTS {
@@ -46,9 +50,33 @@ fn alone(node: Node<'_>) -> String {
 
 fn text(node: Node<'_>) -> String {
     match node.value() {
-        Value::String(text) => text.to_owned(),
-        _ => node.to_json().to_string(),
+        Value::String(text) => without_fingerprints(text),
+        _ => json(node),
     }
+}
+
+fn json(node: Node<'_>) -> String {
+    without_fingerprints(&node.to_json().to_string())
+}
+
+/// A text without the fingerprints at the end of its placeholders, such as in `${var.a 0123456789ab}`. They tell nobody anything, and the one of a
+/// sensitive value must not be shown.
+fn without_fingerprints(text: &str) -> String {
+    let mut parts = text.split('}');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    let mut is_open = shown.contains("${");
+    for part in parts {
+        let start = shown.len().saturating_sub(FINGERPRINT);
+        let fingerprint = shown.get(start..).and_then(|end| end.strip_prefix(' '));
+        if is_open && fingerprint.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+        {
+            shown.truncate(start);
+        }
+        is_open = is_open || part.contains("${");
+        shown.push('}');
+        shown.push_str(part);
+    }
+    shown
 }
 
 /// The start of a line; an ellipsis replaces the rest.
@@ -80,8 +108,8 @@ fn different(own: &str, other: &str) -> String {
 
 /// The items of a list that another list lacks.
 fn items(own: Node<'_>, other: Node<'_>) -> String {
-    let others: Vec<String> = items_of(Some(other)).map(|item| item.to_json().to_string()).collect();
-    let all: Vec<String> = items_of(Some(own)).map(|item| item.to_json().to_string()).collect();
+    let others: Vec<String> = items_of(Some(other)).map(json).collect();
+    let all: Vec<String> = items_of(Some(own)).map(json).collect();
     let is_equal = |item: &&String| !others.contains(item);
     let left: Vec<&str> = all.iter().filter(is_equal).map(String::as_str).collect();
     let dots = if left.len() < all.len() { "…, " } else { "" };
@@ -124,4 +152,16 @@ fn requirements(own: Node<'_>, other: Node<'_>) -> String {
         shown.push(format!("{head}{list}"));
     }
     if shown.is_empty() { "…".to_owned() } else { cut(&shown.join("; "), MAX_SHOWN_LIST, false) }
+}
+
+/// Shows the names that only Terraform knows without the fingerprints by which a comparison tells them apart.
+pub(super) fn show_names(answer: &mut PlanAnswer) {
+    let changes = answer.changes.iter_mut();
+    let of_changes = changes.flat_map(|one| core::iter::once(&mut one.name).chain(&mut one.node_pools));
+    let of_pools = answer.node_pools.iter_mut().map(|pool| &mut pool.name);
+    for text in of_changes.chain(of_pools).chain([&mut answer.verdict]) {
+        if text.contains("${") {
+            *text = without_fingerprints(text);
+        }
+    }
 }

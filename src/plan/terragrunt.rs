@@ -1,9 +1,11 @@
 //! Units of Terragrunt with other inputs or another version of their module, if the module makes NodePools or EC2NodeClasses of them.
 //!
 //! Sources: `terraform`, `include`, `locals` and `inputs` in "Configuration Blocks and Attributes" of the documentation of
-//! gruntwork-io/terragrunt: a unit has the inputs of the configurations that it includes too, and paths are read from its own folder.
+//! gruntwork-io/terragrunt: a unit has the inputs of the configurations that it includes too, and paths are read from its own folder. `generate`
+//! and `dependency` there; `find_in_parent_folders` in "Functions": the file in the nearest folder around. A unit without `terraform` has its module
+//! beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::PlannedChange;
@@ -15,33 +17,55 @@ use super::feeds::{Feeds, without_root};
 use super::node_modules::NodeModules;
 use super::scope::without_start;
 use super::terraform::{describes_nodes, makes_nodes};
-use super::{PlanPair, PlanSide};
+use super::{PlanPair, PlanSide, terragrunt_stacks};
 
 /// Extension of the configurations of Terragrunt.
 const EXTENSION: &str = ".hcl";
+
+/// Name of the configuration of a unit.
+pub(super) const UNIT: &str = "terragrunt.hcl";
+
+/// Dependencies of dependencies that are followed.
+const MAX_DEPENDENCIES: usize = 8;
 
 /// Names of configurations that units include without naming them.
 const INCLUDED: [&str; 2] = ["terragrunt.hcl", "root.hcl"];
 
 /// A configuration on one side.
 #[derive(Debug)]
-struct Configuration<'p> {
+pub(super) struct Configuration<'p> {
     /// The name of the file on its side.
-    shown: &'p str,
+    pub(super) shown: &'p str,
+    pub(super) text: &'p str,
     source: Option<Argument>,
     /// The inputs; one without a name if only Terragrunt knows their names.
     inputs: Vec<Argument>,
     /// All arguments and blocks, in one spelling.
-    whole: Vec<Argument>,
+    pub(super) whole: Vec<Argument>,
 }
 
+/// The configurations of a side by their names without the start of the side.
+pub(super) type Configurations<'p> = BTreeMap<&'p str, Configuration<'p>>;
+
 /// Part of a unit that changes the plan of Terraform.
-struct ChangedPart<'p> {
+pub(super) struct ChangedPart<'p> {
     /// The file that changes it, without the start of its side.
-    feed: &'p str,
-    what: String,
-    file: &'p str,
-    line: usize,
+    pub(super) feed: &'p str,
+    pub(super) what: String,
+    pub(super) file: &'p str,
+    pub(super) line: usize,
+}
+
+/// The configurations of both sides, and what they refer to.
+pub(super) struct Units<'u, 'p> {
+    pub(super) olds: Configurations<'p>,
+    pub(super) news: Configurations<'p>,
+    /// The configurations of the new side by the last part of their names.
+    by_name: BTreeMap<&'p str, Vec<&'p str>>,
+    /// The names of all files of the new side.
+    files: BTreeSet<&'p str>,
+    pub(super) feeds: &'u Feeds<'p>,
+    pub(super) modules: NodeModules<'u, 'p>,
 }
 
 impl<'p> Configuration<'p> {
@@ -52,7 +76,7 @@ impl<'p> Configuration<'p> {
             own.map(|one| Argument { name: String::new(), ..one.clone() }).collect()
         });
         let source = arguments_of(text, "terraform").into_iter().flatten().find(|one| one.name == "source");
-        Self { shown, source, inputs, whole }
+        Self { shown, text, source, inputs, whole }
     }
 
     /// The strings, which may be paths.
@@ -67,7 +91,7 @@ impl<'p> Configuration<'p> {
 }
 
 /// The configurations of a side by their names without the start of the side.
-fn of_side(side: PlanSide<'_>) -> BTreeMap<&str, Configuration<'_>> {
+fn of_side(side: PlanSide<'_>) -> Configurations<'_> {
     let files = side.cluster.files.iter().filter(|file| file.source.name().ends_with(EXTENSION));
     let own = files.map(|file| {
         let shown = file.source.name();
@@ -82,72 +106,113 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
     if olds.is_empty() || news.is_empty() {
         return Vec::new();
     }
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for file in news.keys() {
+        by_name.entry(name(file)).or_default().push(file);
+    }
+    let files = pair.new.cluster.files.iter();
+    let files = files.map(|file| without_start(file.source.name(), pair.new.folder)).collect();
     let modules = NodeModules::of(pair, &feeds.terraform);
-    let units = news.keys().filter(|file| olds.contains_key(*file));
-    units
-        .filter_map(|file| {
-            let changed = Unit { file, olds: &olds, news: &news, feeds, modules: &modules }.changed()?;
-            Some(PlannedChange {
-                cluster: pair.name.to_owned(),
-                kind: String::new(),
-                name: String::new(),
-                change: ObjectChangeKind::Changed,
-                effect: Effect::Unknown,
-                reason: OrEmpty(None),
-                node_pools: Vec::new(),
-                message: format!("{} changes {}", changed.feed, changed.what),
-                file: changed.file.to_owned(),
-                line: changed.line,
-                fields: Vec::new(),
-            })
-        })
-        .collect()
+    let units = Units { olds, news, by_name, files, feeds, modules };
+    let both = units.news.keys().filter(|file| units.olds.contains_key(*file));
+    let changed = both.filter_map(|file| Unit { file, units: &units }.changed());
+    let change = |changed: ChangedPart<'p>| PlannedChange {
+        cluster: pair.name.to_owned(),
+        kind: String::new(),
+        name: String::new(),
+        change: ObjectChangeKind::Changed,
+        effect: Effect::Unknown,
+        reason: OrEmpty(None),
+        node_pools: Vec::new(),
+        message: format!("{} changes {}", changed.feed, changed.what),
+        file: changed.file.to_owned(),
+        line: changed.line,
+        fields: Vec::new(),
+    };
+    changed.chain(terragrunt_stacks::changed(&units)).map(change).collect()
 }
 
 /// A unit that both sides have.
-struct Unit<'u, 'p> {
-    file: &'p str,
-    olds: &'u BTreeMap<&'p str, Configuration<'p>>,
-    news: &'u BTreeMap<&'p str, Configuration<'p>>,
-    feeds: &'u Feeds<'p>,
-    modules: &'u NodeModules<'u, 'p>,
+#[derive(Clone, Copy)]
+pub(super) struct Unit<'u, 'p> {
+    pub(super) file: &'p str,
+    pub(super) units: &'u Units<'u, 'p>,
+}
+
+/// Inputs and module of a unit whose module makes NodePools or EC2NodeClasses.
+pub(super) struct NodeUnit<'u, 'p> {
+    /// The configurations with the inputs.
+    files: Vec<&'p str>,
+    /// The configuration with the module, and its argument; `None` for a module beside the unit.
+    source: Option<(&'p str, &'u Argument)>,
+    /// The variables of a module in the input on which its nodes depend.
+    read: Option<BTreeSet<String>>,
+    /// Whether the nodes depend on every input.
+    is_all: bool,
+}
+
+impl NodeUnit<'_, '_> {
+    /// Whether NodePools or EC2NodeClasses depend on an input.
+    fn depends_on(&self, given: &Argument) -> bool {
+        match &self.read {
+            Some(read) => given.name.is_empty() || read.contains(&given.name),
+            None => self.is_all || describes_nodes(&given.text),
+        }
+    }
 }
 
 impl<'u, 'p> Unit<'u, 'p> {
     /// The changed part of the unit on which NodePools or EC2NodeClasses of its module depend.
     fn changed(&self) -> Option<ChangedPart<'p>> {
         let files = self.with_included();
-        let (at, new) = files.iter().find_map(|file| Some((*file, self.news.get(file)?.source.as_ref()?)))?;
-        let old = self.olds.get(at).and_then(|one| one.source.as_ref());
-        let source = new.text.split('"').nth(1).unwrap_or_default();
-        let inputs = || files.iter().flat_map(|file| self.inputs(file));
-        // The variables of a module in the input that its nodes depend on.
-        let read = self.modules.find(&self.folder_of(source)).map(|folder| self.modules.variables(folder));
-        let terraform = &self.feeds.terraform;
-        let is_about = terraform.with_values(&new.text, at).split('"').skip(1).step_by(2).any(makes_nodes);
-        let is_meant = |given: &Argument| match &read {
-            Some(read) => read.iter().flatten().any(|name| given.name.is_empty() || *name == given.name),
-            None => is_about || describes_nodes(&given.text),
+        let is_unit = name(self.file) == UNIT;
+        let generated = if is_unit { self.changed_generated(&files) } else { None };
+        generated.or_else(|| self.changed_module(&self.node_unit(files)?))
+    }
+
+    /// The inputs and the module of the unit, if the module makes NodePools or EC2NodeClasses.
+    fn node_unit(&self, files: Vec<&'p str>) -> Option<NodeUnit<'u, 'p>> {
+        let Units { news, feeds, modules, .. } = self.units;
+        let source = files.iter().find_map(|file| Some((*file, news.get(file)?.source.as_ref()?)));
+        let folder = match source {
+            Some((_, source)) => self.folder_of(source.text.split('"').nth(1).unwrap_or_default()),
+            None if name(self.file) == UNIT => parent(self.file).unwrap_or_default().to_owned(),
+            None => return None,
         };
-        let makes = match &read {
-            Some(read) => read.is_some(),
-            None => is_about || inputs().any(|(.., given)| is_meant(given)),
+        let read = modules.find(&folder).map(|folder| modules.variables(folder));
+        let is_all = source.is_some_and(|(at, source)| {
+            feeds.terraform.with_values(&source.text, at).split('"').skip(1).step_by(2).any(makes_nodes)
+        });
+        let unit = match read {
+            Some(read) => NodeUnit { read: Some(read?), is_all, files, source },
+            None => NodeUnit { read: None, is_all, files, source: Some(source?) },
         };
-        if !makes {
-            return None;
+        let has_one =
+            || unit.files.iter().flat_map(|file| self.inputs(file)).any(|(.., one)| unit.depends_on(one));
+        (unit.read.is_some() || is_all || has_one()).then_some(unit)
+    }
+
+    /// The changed module, or the changed input on which its nodes depend.
+    fn changed_module(&self, unit: &NodeUnit<'u, 'p>) -> Option<ChangedPart<'p>> {
+        let Units { olds, news, feeds, .. } = self.units;
+        let shown = |file: &str| news.get(file).map(|one| one.shown);
+        let source = unit
+            .source
+            .map_or("the module beside it".to_owned(), |(_, source)| format!("`{}`", source_of(source)));
+        if let Some((at, new)) = unit.source {
+            let is_other =
+                olds.get(at).and_then(|one| one.source.as_ref()).is_some_and(|old| old.text != new.text);
+            let fed = || feeds.terraform.of_expression(&new.text, at).map(|(_, file)| file);
+            if let Some(feed) = if is_other { Some(at) } else { fed() } {
+                let what = format!("the module of the unit to {source}; a plan of Terraform has its objects");
+                return Some(ChangedPart { feed, what, file: shown(at)?, line: new.line });
+            }
         }
-        let shown = |file: &str| self.news.get(file).map(|one| one.shown);
-        let is_other = old.is_some_and(|old| old.text != new.text);
-        let other =
-            if is_other { Some(at) } else { terraform.of_expression(&new.text, at).map(|(_, file)| file) };
-        if let Some(feed) = other {
-            let what = format!("the module of the unit to `{source}`; a plan of Terraform has its objects");
-            return Some(ChangedPart { feed, what, file: shown(at)?, line: new.line });
-        }
-        let mut meant = inputs().filter(|(.., given)| is_meant(given));
+        let mut meant =
+            unit.files.iter().flat_map(|file| self.inputs(file)).filter(|(.., one)| unit.depends_on(one));
         let (feed, file, given) = meant.find_map(|(file, other, given)| {
             let is_other = other.is_none_or(|other| other.text != given.text);
-            let feed = if is_other { Some(file) } else { self.feed_of(file, given) };
+            let feed = if is_other { Some(file) } else { self.feed_of(file, given, MAX_DEPENDENCIES) };
             Some((feed?, file, given))
         })?;
         let input = if given.name.is_empty() {
@@ -156,31 +221,73 @@ impl<'u, 'p> Unit<'u, 'p> {
             format!("the input `{}`", given.name)
         };
         let what = format!(
-            "{input} of `{source}`, on which NodePools or EC2NodeClasses depend; a plan of Terraform has them"
+            "{input} of {source}, on which NodePools or EC2NodeClasses depend; a plan of Terraform has them"
         );
         Some(ChangedPart { feed, what, file: shown(file)?, line: given.line })
     }
 
-    /// The file of the unit and the configurations that it includes.
-    fn with_included(&self) -> Vec<&'p str> {
-        let mut found = vec![self.file];
-        let Some(own) = self.news.get(self.file) else { return found };
-        let includes = own.whole.iter().any(|one| one.name == "include");
-        let others = self.news.keys().copied().filter(|file| *file != self.file && includes);
-        found.extend(others.filter(|file| {
-            let is_around = folders_of(self.file).any(|folder| parent(file) == Some(folder));
-            let is_named = own.strings().any(|text| self.is_named(file, text));
-            is_named || (is_around && INCLUDED.contains(&name(file)))
-        }));
-        found
+    /// The changed file that a block `generate` of the unit writes, if it makes NodePools or EC2NodeClasses.
+    fn changed_generated(&self, files: &[&'p str]) -> Option<ChangedPart<'p>> {
+        let Units { olds, news, feeds, modules, .. } = self.units;
+        files.iter().find_map(|file| {
+            let of = |side: &'u Configurations<'p>| {
+                let whole = side.get(file).map(|one| one.whole.as_slice()).unwrap_or_default();
+                whole.iter().filter(|one| one.name == "generate")
+            };
+            let makes = |one: &&Argument| {
+                let text = feeds.terraform.with_values(&one.text, file);
+                let folder = parent(file).unwrap_or_default();
+                modules.makes(&text, folder) || text.split('"').skip(1).step_by(2).any(makes_nodes)
+            };
+            let differs =
+                |one: &&Argument, side: &'u Configurations<'p>| of(side).all(|other| other.text != one.text);
+            let gone = || of(olds).filter(|one| differs(one, news)).find(makes);
+            let changed = of(news).filter(makes).find_map(|one| {
+                let feed =
+                    if differs(&one, olds) { Some(*file) } else { self.feed_of(file, one, MAX_DEPENDENCIES) };
+                Some((feed?, one.line))
+            });
+            let (feed, line) = changed.or_else(|| gone().map(|_| (*file, 1)))?;
+            let what = "a file that the unit generates, with NodePools or EC2NodeClasses".to_owned();
+            Some(ChangedPart { feed, what, file: news.get(file)?.shown, line })
+        })
     }
 
-    /// Whether a string names a file: as a path, or as the name of a file in a folder around the unit.
-    fn is_named(&self, file: &str, text: &str) -> bool {
+    /// The texts of the inputs on which NodePools or EC2NodeClasses of the unit depend. None if its module makes none.
+    pub(super) fn texts_for_nodes(&self) -> Option<Vec<&'u str>> {
+        let unit = self.node_unit(self.with_included())?;
+        let inputs =
+            unit.files.iter().flat_map(|file| self.inputs(file)).filter(|(.., one)| unit.depends_on(one));
+        let inputs = inputs.map(|(.., one)| one.text.as_str());
+        Some(inputs.chain(unit.source.map(|(_, source)| source.text.as_str())).collect())
+    }
+
+    /// The file of the unit and the configurations that it includes.
+    fn with_included(&self) -> Vec<&'p str> {
+        let news = &self.units.news;
+        let Some(own) = news.get(self.file) else { return vec![self.file] };
+        let mut others: BTreeSet<&'p str> = BTreeSet::new();
+        if own.whole.iter().any(|one| one.name == "include") {
+            others.extend(own.strings().flat_map(|text| self.named(text)));
+            let around = folders_of(self.file).flat_map(|folder| INCLUDED.map(|name| joined(folder, name)));
+            others.extend(around.filter_map(|file| Some(*news.get_key_value(file.as_str())?.0)));
+        }
+        others.remove(self.file);
+        core::iter::once(self.file).chain(others).collect()
+    }
+
+    /// The configurations that a string names: as a path, or as the name of a file in a folder around the unit.
+    fn named(&self, text: &str) -> Vec<&'p str> {
         let path = without_root(text).trim_start_matches("./");
+        if path.is_empty() {
+            return Vec::new();
+        }
         let end = format!("/{}", path.trim_start_matches("../"));
-        let is_around = || folders_of(self.file).any(|folder| joined(folder, path) == file);
-        !path.is_empty() && (is_around() || (path.contains('/') && file.ends_with(&end)))
+        let around: BTreeSet<String> = folders_of(self.file).map(|folder| joined(folder, path)).collect();
+        let all = self.units.by_name.get(name(path)).map(Vec::as_slice).unwrap_or_default();
+        let is_named =
+            |file: &&&'p str| around.contains(**file) || (path.contains('/') && file.ends_with(&end));
+        all.iter().filter(is_named).copied().collect()
     }
 
     /// The folder that a source of a module means.
@@ -192,29 +299,89 @@ impl<'u, 'p> Unit<'u, 'p> {
     }
 
     /// The inputs of a configuration, each with the one of its name on the other side: first the new ones.
-    fn inputs(&self, file: &'p str) -> impl Iterator<Item = (&'p str, Option<&'u Argument>, &'u Argument)> {
-        let of = |side: &'u BTreeMap<&'p str, Configuration<'p>>| {
+    fn inputs(
+        &self,
+        file: &'p str,
+    ) -> impl Iterator<Item = (&'p str, Option<&'u Argument>, &'u Argument)> + use<'u, 'p> {
+        let of = |side: &'u Configurations<'p>| {
             side.get(file).map(|one| one.inputs.as_slice()).unwrap_or_default()
         };
-        let (old, new) = (of(self.olds), of(self.news));
+        let (old, new) = (of(&self.units.olds), of(&self.units.news));
         let named = |side: &'u [Argument], name: &str| side.iter().find(|one| one.name == name);
         let gone = old.iter().filter(move |one| named(new, &one.name).is_none());
         let current = new.iter().map(move |one| (file, named(old, &one.name), one));
         current.chain(gone.map(move |one| (file, None, one)))
     }
 
-    /// The changed file that feeds an input: one with a local that it refers to, or one that it reads.
-    fn feed_of(&self, file: &str, given: &Argument) -> Option<&'p str> {
-        let text = self.feeds.terraform.with_values(&given.text, file);
+    /// The changed file that feeds an input: one with a local that it refers to, one that it reads, or the one of a unit whose outputs it has.
+    fn feed_of(&self, file: &'p str, given: &Argument, most: usize) -> Option<&'p str> {
+        let Units { olds, news, feeds, .. } = self.units;
+        let text = feeds.terraform.with_values(&given.text, file);
+        let strings: Vec<&str> = text.split('"').skip(1).step_by(2).collect();
         let read = || {
-            let strings: Vec<&str> = text.split('"').skip(1).step_by(2).collect();
-            let is_read = |one: &&&str| strings.iter().any(|text| self.is_named(one, text));
-            let is_changed = |one: &&&str| {
-                self.olds.get(**one).map(Configuration::text) != self.news.get(**one).map(Configuration::text)
+            let is_changed = |one: &&str| {
+                olds.get(*one).map(Configuration::text) != news.get(*one).map(Configuration::text)
             };
-            let found = self.news.keys().filter(is_read).find(is_changed).copied();
-            found.or_else(|| strings.iter().find_map(|text| self.feeds.of_path(parent(file)?, text)))
+            let mut named: Vec<&'p str> = strings.iter().flat_map(|text| self.named(text)).collect();
+            named.sort_unstable();
+            let found = named.into_iter().find(is_changed);
+            found.or_else(|| strings.iter().find_map(|text| self.changed_path(parent(file)?, text)))
         };
-        self.feeds.terraform.of_expression(&given.text, file).map(|(_, file)| file).or_else(read)
+        let of_outputs = || self.changed_dependency(file, &text, most.checked_sub(1)?);
+        let local = feeds.terraform.of_expression(&given.text, file).map(|(_, file)| file);
+        local.or_else(read).or_else(of_outputs)
     }
+
+    /// The changed file that a string names: the file of this name in the nearest folder around the unit, or one from a folder.
+    fn changed_path(&self, folder: &str, text: &str) -> Option<&'p str> {
+        let is_name = !text.contains('/') && text.contains('.');
+        let mut around = folders_of(self.file).filter(|_| is_name).map(|folder| joined(folder, text));
+        match around.find(|path| self.units.files.contains(path.as_str())) {
+            Some(path) => {
+                self.units.feeds.of_path(parent(&path)?, text).filter(|changed| *changed == path.as_str())
+            }
+            None => self.units.feeds.of_path(folder, text),
+        }
+    }
+
+    /// The changed file of a unit whose outputs a text has.
+    fn changed_dependency(&self, file: &'p str, text: &str, most: usize) -> Option<&'p str> {
+        let whole = &self.units.news.get(file)?.whole;
+        let used = whole.iter().filter(|one| one.name == "dependency").filter(|one| {
+            let label = one.text.split('"').nth(1).unwrap_or_default();
+            text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-' | '.'))).any(
+                |word| {
+                    word.strip_prefix("dependency.").is_some_and(|rest| rest.split('.').next() == Some(label))
+                },
+            )
+        });
+        let mut paths = used.filter_map(|one| one.text.split("config_path").nth(1)?.split('"').nth(1));
+        paths.find_map(|path| {
+            let other = joined(&self.folder_of(path), UNIT);
+            let (other, _) = self.units.news.get_key_value(other.as_str())?;
+            Unit { file: other, units: self.units }.changed_file(most)
+        })
+    }
+
+    /// The file that changes the inputs or the module of the unit, whatever the module makes.
+    fn changed_file(&self, most: usize) -> Option<&'p str> {
+        let Units { olds, news, .. } = self.units;
+        self.with_included().into_iter().find_map(|file| {
+            let source =
+                |side: &'u Configurations<'p>| side.get(file)?.source.as_ref().map(|one| one.text.as_str());
+            let is_other = source(olds) != source(news);
+            let of_input = || {
+                self.inputs(file).find_map(|(file, other, given)| {
+                    let is_other = other.is_none_or(|other| other.text != given.text);
+                    if is_other { Some(file) } else { self.feed_of(file, given, most) }
+                })
+            };
+            if is_other { Some(file) } else { of_input() }
+        })
+    }
+}
+
+/// The address of a module in its argument.
+fn source_of(source: &Argument) -> &str {
+    source.text.split('"').nth(1).unwrap_or_default()
 }

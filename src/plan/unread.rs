@@ -69,6 +69,11 @@ pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChang
             (_, false) => {
                 (ObjectChangeKind::Removed, "is removed, and documents in it could not be read".to_owned())
             }
+            _ if has_changed && is_same_text(olds.get(name), news.get(name)) => {
+                let reason =
+                    "has documents that could not be read, and the values they are made of have changed";
+                (ObjectChangeKind::Changed, reason.to_owned())
+            }
             _ if has_changed => {
                 (ObjectChangeKind::Changed, "has changed, and documents in it could not be read".to_owned())
             }
@@ -122,6 +127,11 @@ pub(super) fn keep<'d>(scopes: &mut [PlanScope<'d>], pair: PlanPair<'_>) {
         };
         new.extend(old.iter().filter(is_lost).filter(|object| !known.contains(&name(object))));
     }
+}
+
+/// Whether both sides have the same text of a file.
+fn is_same_text(old: Option<&&File>, new: Option<&&File>) -> bool {
+    old.zip(new).is_some_and(|(old, new)| old.source.text() == new.source.text())
 }
 
 /// Whether a plan of Terraform hides the object of the resource whose address is at a byte.
@@ -204,14 +214,28 @@ fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
 /// The unread documents of a file that may hold objects that change nodes.
 fn unread_of(file: &File) -> Option<UnreadFile<'_>> {
     let starts = file.documents.iter().filter_map(|document| match document {
-        Document::Template(span) | Document::Unevaluated { span, .. } => Some(span.start),
-        Document::Unreadable { at, .. } => Some(*at),
+        Document::Template(span) => Some((span.start, None)),
+        Document::Unevaluated { span, reason } => Some((span.start, Some(reason.as_str()))),
+        Document::Unreadable { at, .. } => Some((*at, None)),
         Document::Read(_) | Document::Script(_) | Document::Deleted(_) | Document::Absent { .. } => None,
     });
-    let texts = starts.map(|at| (at, document_around(file.source.text(), at)));
+    let around = |at: usize| (at, document_around(file.source.text(), at));
     // The text of a plan of Terraform has all resources.
     let is_plan = file.kind == FileKind::Plan;
-    let holding: Vec<(usize, &str)> = texts.filter(|(_, text)| is_plan || may_hold_objects(text)).collect();
+    // A document of a configuration may be made of other texts, which its reason names.
+    let is_configuration = !is_plan && is_terraform(file.source.name());
+    let mut holding: Vec<(usize, &str)> = Vec::new();
+    for (at, reason) in starts {
+        let reason = reason.filter(|_| is_configuration);
+        let names_kind = |text: &str| PLANNED.into_iter().any(|kind| text.contains(kind.name));
+        let own = around(at);
+        if is_plan || may_hold_objects(own.1) {
+            holding.push(own);
+            holding.extend(reason.map(|reason| (at, reason)));
+        } else {
+            holding.extend(reason.filter(|reason| names_kind(reason)).map(|reason| (at, reason)));
+        }
+    }
     let (at, _) = holding.first()?;
     let is_template = !file.documents.iter().any(|document| matches!(document, Document::Unreadable { .. }));
     Some(UnreadFile {

@@ -256,7 +256,7 @@ resource "helm_release" "pool" {{
             .collect::<Vec<_>>()
     };
     assert_eq!(fields("raw"), ["spec.weigth:7", "spec.weihgt:12"]);
-    assert_eq!(fields("argo-cd"), ["spec.wieght:15"]);
+    assert_eq!(fields("argo-cd"), ["spec.weigth:7", "spec.wieght:15"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use karpwarden::plan::{TerraformFate, TerraformObject};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::object::Object;
-use terraform_objects::{ManagedObject, ManagedObjects, planned_address};
+use terraform_objects::{Deletion, ManagedObject, ManagedObjects, planned_address};
 
 /// Kinds whose objects a plan compares.
 const PLANNED: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
@@ -50,8 +50,13 @@ pub(super) fn removed_or_replaced(
         let module = Some(object.module().clone());
         TerraformObject { file: file.to_owned(), start, kind, name, module, fate }
     };
-    let recreated = terraform_objects::recreated(old, new).into_iter().map(|(one, is_certain)| {
-        object(one, if is_certain { TerraformFate::Deletes } else { TerraformFate::MayDelete })
+    let recreated = terraform_objects::recreated(old, new).into_iter().map(|(one, deletion)| {
+        let fate = match deletion {
+            Deletion::Certain => TerraformFate::Deletes,
+            Deletion::ByOrder => TerraformFate::MayDelete,
+            Deletion::ByCount => TerraformFate::MayLeaveOut,
+        };
+        object(one, fate)
     });
     let forgotten = terraform_objects::forgotten(old, new).into_iter();
     recreated.chain(forgotten.map(|one| object(one, TerraformFate::Forgets))).collect()

@@ -10,7 +10,7 @@ use objects::embedded::READ_OPTIONS;
 use objects::location::path_of;
 use terraform::{AlternativeText, TextPlace, Texts, fingerprint};
 
-use crate::text::{PlacedDocument, Placer, unknown};
+use crate::text::{PlacedDocument, Placer, is_annotations, is_metadata, unknown};
 
 /// The texts and bounds for reading strings.
 #[derive(Clone, Copy)]
@@ -185,11 +185,7 @@ impl AgreedWriter<'_> {
 /// Whether the members of an object do not exclude each other, as in the metadata of a document and in its annotations. A suppression in an
 /// annotation counts whatever the other annotations are.
 fn has_independent_members(node: Node<'_>) -> bool {
-    let is_metadata = |node: Node<'_>| {
-        node.key() == "metadata" && node.parent().is_some_and(|root| root.parent().is_none())
-    };
-    let is_annotations = || node.key() == "annotations" && node.parent().is_some_and(is_metadata);
-    node.is_mapping() && (is_metadata(node) || is_annotations())
+    node.is_mapping() && (is_metadata(node) || is_annotations(node))
 }
 
 fn keys(node: Node<'_>) -> impl Iterator<Item = &str> {

@@ -23,7 +23,7 @@ use terraform::{
 };
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
-pub use managed::{ManagedObject, ManagedObjects, forgotten, recreated};
+pub use managed::{Deletion, ManagedObject, ManagedObjects, forgotten, recreated};
 pub use terraform::{PlannedSide, is_configuration};
 
 use draft::DocumentDraft;

@@ -27,6 +27,8 @@ pub struct ManagedObject {
     /// The text of the document, if the resource has it as a string.
     body: Option<String>,
     settings: RecreationSettings,
+    /// What decides whether the resource exists, if only Terraform knows that.
+    existence: Option<String>,
     /// Whether Terraform forgets the object when the resource goes.
     ///
     /// Sources: opentofu/opentofu#3409, since 1.12; hashicorp/terraform#38784, since 1.16.
@@ -110,6 +112,7 @@ pub(crate) fn objects_of(
                     name: name.clone(),
                     body: body.map(str::to_owned),
                     settings,
+                    existence: block.existence.clone(),
                     is_kept: keeps(&block.body),
                     tree,
                 });
@@ -262,13 +265,22 @@ fn without_keys(address: &str) -> String {
     address.split('[').map(|part| part.rsplit_once(']').map_or(part, |(_, rest)| rest)).collect()
 }
 
-/// The objects that Terraform deletes although the other side may have them again, each with whether this is certain. It is if the same
-/// resource or one of another address in the same root module creates them again. If another root module or another file has the object,
-/// the order of both decides. Each side has the start of the names of its files.
+/// How Terraform deletes an object that the other side may have again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The same resource, or one of another address in the same root module, creates the object again.
+    Certain,
+    /// Another root module or another file has the object: the order of both decides.
+    ByOrder,
+    /// Only Terraform knows whether the resource still exists, because its `count` or `for_each` is another one.
+    ByCount,
+}
+
+/// The objects that Terraform deletes although the other side may have them again. Each side has the start of the names of its files.
 pub fn recreated<'o>(
     old: (&'o ManagedObjects, &str),
     new: (&ManagedObjects, &str),
-) -> Vec<(&'o ManagedObject, bool)> {
+) -> Vec<(&'o ManagedObject, Deletion)> {
     type Place<'n> = (&'n str, String, &'n ManagedObject);
     let root = |object: &'o ManagedObject| within(&object.module.root, old.1);
     let mut news: BTreeMap<&(String, String), Vec<Place<'_>>> = BTreeMap::new();
@@ -277,7 +289,7 @@ pub fn recreated<'o>(
         news.entry(&one.name).or_default().push(entry);
     }
     let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.module.root, new.1)).collect();
-    let is_certain = |one: &'o ManagedObject| -> Option<bool> {
+    let deletion = |one: &'o ManagedObject| -> Option<Deletion> {
         let root = root(one);
         let address = new.0.address_of(root, new.1, &one.address)?;
         let named = news.get(&one.name).map(Vec::as_slice).unwrap_or_default();
@@ -285,16 +297,21 @@ pub fn recreated<'o>(
         let is_same_root = |other: &str| other == root || !roots.contains(root);
         let same = named.iter().find(|(other, place, _)| is_same_root(other) && *place == address);
         if let Some((.., same)) = same {
-            return one.is_recreated_as(same).then_some(true);
+            if one.is_recreated_as(same) {
+                return Some(Deletion::Certain);
+            }
+            let may_go = same.existence.is_some() && same.existence != one.existence;
+            return (may_go && !one.settings.is_never_deleted).then_some(Deletion::ByCount);
         }
         if one.settings.is_never_deleted || one.is_kept {
             return None;
         }
         // The keys of instances may not be known.
         let is_other = |place: &str| without_keys(place) != without_keys(&address);
-        Some(named.iter().any(|(other, place, _)| *other == root && is_other(place)))
+        let is_certain = named.iter().any(|(other, place, _)| *other == root && is_other(place));
+        Some(if is_certain { Deletion::Certain } else { Deletion::ByOrder })
     };
-    old.0.objects.iter().filter_map(|one| Some((one, is_certain(one)?))).collect()
+    old.0.objects.iter().filter_map(|one| Some((one, deletion(one)?))).collect()
 }
 
 /// The objects that stay in the cluster when Terraform drops their resources from its state. Each side has the start of the names of its files.

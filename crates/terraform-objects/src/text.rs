@@ -6,7 +6,7 @@ use manifest::tree::{Assembly, Node, NodeId, NodePlace, Style, Tree, Value};
 use manifest::work::WorkBudget;
 use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
-use terraform::{EvaluatedText, TextPlace, Texts};
+use terraform::{EvaluatedText, InsertedObject, TextPlace, Texts};
 
 use crate::parts::{is_verbatim, parts};
 
@@ -107,8 +107,46 @@ impl Placer<'_> {
     }
 
     fn copy(&self, node: Node<'_>, parent: Option<NodeId>, assembly: &mut Assembly) -> Option<()> {
+        let inserted = self.text.inserted().iter().find(|one| one.span == node.span());
+        if let Some(inserted) = inserted.filter(|_| is_metadata(node) || is_annotations(node)) {
+            return self.insert(node, inserted, parent, assembly);
+        }
         let id = self.add(node, parent, assembly)?;
         node.children().try_for_each(|child| self.copy(child, Some(id), assembly))?;
+        assembly.complete(id);
+        Some(())
+    }
+
+    /// Adds the known strings of metadata or annotations that only Terraform knows as a whole. A suppression among them counts whatever the others are.
+    fn insert(
+        &self,
+        node: Node<'_>,
+        inserted: &InsertedObject,
+        parent: Option<NodeId>,
+        assembly: &mut Assembly,
+    ) -> Option<()> {
+        let place = self.place(node.span());
+        let at = |place: TextPlace, style, derived| {
+            Some(NodePlace {
+                source: self.texts.get(place.text)?,
+                key: Span::default(),
+                value: place.span(),
+                style,
+                derived,
+            })
+        };
+        let whole = NodePlace { key: self.key(node), ..at(place, Style::Flow, None)? };
+        let id = assembly.place(parent, name(node), Value::Mapping, &whole)?;
+        let known = inserted.known.as_map().iter();
+        for (key, member) in known {
+            if let Some(string) = member.value.as_str() {
+                let derived = at(member.value.place, Style::Plain, Some(string))?;
+                assembly.place(Some(id), Some(key), Value::String(string), &derived)?;
+            }
+        }
+        let rest = node.as_str().unwrap_or_default();
+        let derived = at(place, Style::Plain, Some(rest))?;
+        assembly.place(Some(id), Some(rest), Value::String(rest), &derived)?;
         assembly.complete(id);
         Some(())
     }
@@ -184,6 +222,16 @@ impl Placer<'_> {
         found.dedup_by_key(|part| part.start);
         assembly.set_parts(id, found);
     }
+}
+
+/// Whether a node is the metadata of a document.
+pub(crate) fn is_metadata(node: Node<'_>) -> bool {
+    node.key() == "metadata" && node.parent().is_some_and(|root| root.parent().is_none())
+}
+
+/// Whether a node is the annotations of a document.
+pub(crate) fn is_annotations(node: Node<'_>) -> bool {
+    node.key() == "annotations" && node.parent().is_some_and(is_metadata)
 }
 
 /// The key of a member of an object.

@@ -1,9 +1,13 @@
 //! Documents of values: each node has the place of its expression.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use manifest::source::Span;
 use manifest::tree::{Assembly, NodeId, NodePlace, Style, Tree, Value};
 use objects::embedded::READ_OPTIONS;
-use terraform::{Data, EvaluatedMembers, EvaluatedText, EvaluatedValue, TextPlace, Texts, fingerprint};
+use terraform::{
+    Data, EvaluatedMembers, EvaluatedText, EvaluatedValue, TextNumber, TextPlace, Texts, fingerprint,
+};
 
 use crate::adaptation::{Adaptation, AdaptedScalar};
 use crate::draft::{DraftMember, DraftPart};
@@ -15,16 +19,57 @@ use crate::text::unknown;
 pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize, is_compared: bool) -> Option<Tree> {
     let main = texts.get(part.place().text)?;
     let assembly = Assembly::of_text(main, &READ_OPTIONS, limit);
-    let mut writer = Writer { texts, assembly, is_compared };
+    let mut writer =
+        Writer { texts, assembly, is_compared, comments: BTreeSet::new(), accepting: BTreeMap::new() };
     writer.part(Above::default(), part)?;
-    Some(writer.assembly.finish())
+    let Writer { mut assembly, comments, .. } = writer;
+    for (span, text) in comments {
+        if let Some(source) = texts.get(text) {
+            assembly.add_comment(source, span);
+        }
+    }
+    Some(assembly.finish())
+}
+
+/// The comment on the line with a byte, and the comments on the lines above it. A comment starts at the first `#` behind a blank.
+fn comments_at(text: &str, at: usize) -> Vec<Span> {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = at + after.find('\n').unwrap_or(after.len());
+    let within = |from: usize, to: usize| {
+        let line = text.get(from..to)?;
+        let is_start = |sign: &usize| {
+            line.get(..*sign).is_some_and(|lead| lead.is_empty() || lead.ends_with([' ', '\t']))
+        };
+        let sign = line.match_indices('#').map(|(sign, _)| sign).find(is_start)?;
+        Some(Span::new(from + sign, from + line.trim_end().len()))
+    };
+    let mut found: Vec<Span> = within(at, end).into_iter().collect();
+    let mut below = start;
+    while below > 0 {
+        let above = text.get(..below - 1).and_then(|rest| rest.rfind('\n')).map_or(0, |end| end + 1);
+        let Some(line) = text.get(above..below - 1).map(str::trim_start) else { break };
+        if !line.starts_with('#') {
+            break;
+        }
+        found.extend(within(above, below - 1));
+        below = above;
+    }
+    found
 }
 
 struct Writer<'t> {
     texts: &'t Texts,
     assembly: Assembly,
     is_compared: bool,
+    /// The comments that accept findings on the lines of the values.
+    comments: BTreeSet<(Span, TextNumber)>,
+    /// Whether a text has such comments.
+    accepting: BTreeMap<TextNumber, bool>,
 }
+
+/// Word in a comment that accepts findings.
+const ACCEPTING: &str = "karpwarden:";
 
 /// The collection that a new node belongs to, and its key in an object.
 #[derive(Clone, Copy, Default)]
@@ -43,6 +88,8 @@ enum ObjectPart {
     Metadata,
     /// The annotations of the metadata.
     Annotations,
+    /// The objects of a `List`.
+    Items,
     Other,
 }
 
@@ -50,14 +97,16 @@ impl<'k> Above<'k> {
     fn member(self, parent: NodeId, key: &'k str, at: TextPlace) -> Self {
         let part = match (self.part, key) {
             (ObjectPart::Whole, "metadata") => ObjectPart::Metadata,
+            (ObjectPart::Whole, "items") => ObjectPart::Items,
             (ObjectPart::Metadata, "annotations") => ObjectPart::Annotations,
             _ => ObjectPart::Other,
         };
         Self { parent: Some(parent), key: Some((key, at)), part }
     }
 
-    fn item(parent: NodeId) -> Self {
-        Self { parent: Some(parent), key: None, part: ObjectPart::Other }
+    fn item(self, parent: NodeId) -> Self {
+        let part = if self.part == ObjectPart::Items { ObjectPart::Whole } else { ObjectPart::Other };
+        Self { parent: Some(parent), key: None, part }
     }
 }
 
@@ -83,7 +132,7 @@ impl Writer<'_> {
             }
             DraftPart::List(items, place) => {
                 let id = self.add(above, Value::Sequence, *place, Style::Flow, None)?;
-                items.iter().try_for_each(|item| self.part(Above::item(id), item))
+                items.iter().try_for_each(|item| self.part(above.item(id), item))
             }
         }
     }
@@ -128,7 +177,7 @@ impl Writer<'_> {
                 let id = self.add(above, Value::Sequence, place, Style::Flow, None)?;
                 let mut items = value.items().unwrap_or_default().iter();
                 let adaptation = adaptation.map(Adaptation::item);
-                items.try_for_each(|item| self.value(Above::item(id), item, adaptation))
+                items.try_for_each(|item| self.value(above.item(id), item, adaptation))
             }
             Data::Map(_, members) | Data::Object(members) => {
                 let id = self.add(above, Value::Mapping, place, Style::Flow, None)?;
@@ -152,8 +201,9 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, above: Above<'_>, text: &EvaluatedText, place: TextPlace) -> Option<()> {
-        if let Some(known) = text.known_members().filter(|_| above.part == ObjectPart::Annotations) {
-            return self.annotations(above, known, text, place);
+        let has_members = matches!(above.part, ObjectPart::Metadata | ObjectPart::Annotations);
+        if let Some(known) = text.known_members().filter(|_| has_members) {
+            return self.known_members(above, known, text, place);
         }
         // A script or a configuration in the string may be another one with the lines of a directive.
         if !text.directives().is_empty() {
@@ -190,8 +240,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Annotations of which only some are known. A suppression among them counts whatever the others are.
-    fn annotations(
+    /// Metadata or annotations of which only some members are known. A suppression among them counts whatever the others are.
+    fn known_members(
         &mut self,
         above: Above<'_>,
         known: &EvaluatedMembers,
@@ -199,13 +249,30 @@ impl Writer<'_> {
         place: TextPlace,
     ) -> Option<()> {
         let id = self.add(above, Value::Mapping, place, Style::Flow, None)?;
-        for (key, member) in known.as_map() {
+        // Others may replace them: of the metadata, only the name and the annotations count.
+        let is_kept =
+            |key: &str| above.part == ObjectPart::Annotations || matches!(key, "name" | "annotations");
+        for (key, member) in known.as_map().iter().filter(|(key, _)| is_kept(key)) {
             self.value(above.member(id, key, member.key), &member.value, None)?;
         }
         let rest = others.as_str();
         self.add(above.member(id, rest, place), Value::String(rest), place, Style::Plain, Some(rest))?;
         self.assembly.complete(id);
         Some(())
+    }
+
+    /// Adds the comments that accept findings on the lines of a value and of its key.
+    fn add_comments(&mut self, key: Option<Span>, place: TextPlace) {
+        let texts = self.texts;
+        let text = || texts.get(place.text).map_or("", |source| source.text());
+        let is_accepting = *self.accepting.entry(place.text).or_insert_with(|| text().contains(ACCEPTING));
+        if is_accepting {
+            let text = text();
+            let starts = [key.map(|key| key.start), Some(place.span().start)].into_iter().flatten();
+            let comments = starts.flat_map(|start| comments_at(text, start));
+            let accepting = comments.filter(|span| span.text(text).contains(ACCEPTING));
+            self.comments.extend(accepting.map(|span| (span, place.text)));
+        }
     }
 
     fn add(
@@ -217,6 +284,7 @@ impl Writer<'_> {
         derived: Option<&str>,
     ) -> Option<NodeId> {
         let key = above.key.filter(|(_, at)| at.text == place.text).map(|(_, at)| at.span());
+        self.add_comments(key, place);
         let place = NodePlace {
             source: self.texts.get(place.text)?,
             key: key.unwrap_or_default(),

@@ -61,6 +61,8 @@ pub struct EvaluatedBlock {
     pub labels: Vec<String>,
     /// The key of the instance.
     pub key: InstanceKey,
+    /// What decides whether the instance exists, if only Terraform knows that: `count` or `for_each` of the block, or of a module around it.
+    pub existence: Option<String>,
     /// The word and the labels that start the block.
     pub place: TextPlace,
     /// The contents.
@@ -324,6 +326,7 @@ impl Collected {
                 labels: block.labels.clone(),
                 place: block.header,
                 body: contents_of(module, block, &instance, repetition.as_ref()),
+                existence: module.existence_of(&instance).map(|decides| decides.to_string()),
                 key: instance.key,
             });
         }

@@ -140,7 +140,13 @@ pub(crate) fn with(value: &EvaluatedValue, data: Data) -> EvaluatedValue {
 
 fn unknown_as(value: &EvaluatedValue, unknown: &Unknown, to: &Type) -> EvaluatedValue {
     let of = if unknown.of.has_dynamic() || unknown.of != *to { plain(to) } else { unknown.of.clone() };
-    with(value, Data::Unknown(Unknown { of, ..unknown.clone() }))
+    let mut text = unknown.text.clone();
+    if let Some(object) = unknown.object().filter(|_| unknown.of != of) {
+        text = text.with_encoded_or_none(convert(object, to).ok());
+    }
+    let possible = unknown.possible.as_ref().filter(|_| unknown.failure.is_none());
+    let possible = possible.and_then(|possible| possible.converted(to)).map(Arc::new);
+    with(value, Data::Unknown(Unknown { of, text, possible, ..unknown.clone() }))
 }
 
 /// The type of values that a constraint has: without optional attributes.

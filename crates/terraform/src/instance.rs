@@ -33,11 +33,13 @@ pub(crate) struct BlockInstance {
     pub(crate) key: InstanceKey,
     /// The value of `count` or `each`.
     name: Option<(&'static str, EvaluatedValue)>,
+    /// What decides whether the instance exists, if only Terraform knows that.
+    pub(crate) existence: Option<Arc<str>>,
 }
 
 impl BlockInstance {
     pub(crate) fn single() -> Self {
-        Self { key: InstanceKey::Single, name: None }
+        Self { key: InstanceKey::Single, name: None, existence: None }
     }
 
     /// Names that expressions in the block may use.
@@ -78,18 +80,56 @@ pub(crate) struct BlockInstances {
     pub(crate) repetition: Option<(&'static str, EvaluatedValue)>,
 }
 
-/// The instances of a block. A block whose `count` or `for_each` is not known has one, with an unknown key.
+/// The instances of a block. A block whose `count` or `for_each` is not known has one with an unknown key, or one for each element that
+/// `for_each` may have.
 pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Declaration) -> BlockInstances {
     let single = BlockInstance::single();
     let value = |name| Some((name, module.attribute(block, &single, name)?));
     let repetition = value("count").or_else(|| value("for_each"));
     let known = match &repetition {
         Some(("count", count)) => counted(count),
-        Some((_, collection)) => each(module.session, collection),
+        Some((_, collection)) => {
+            each(module.session, collection).or_else(|| possible(module.session, collection))
+        }
         None => Some(vec![single]),
     };
-    let instances = known.unwrap_or_else(|| vec![BlockInstance { key: InstanceKey::Unknown, name: None }]);
+    let unknown = || vec![unknown(repetition.as_ref(), module.session.input.names_show_contents())];
+    let instances = known.unwrap_or_else(unknown);
     BlockInstances { instances, repetition }
+}
+
+/// The instance that represents all of a block whose `count` or `for_each` is not known. A comparison needs names for its key and its value that
+/// say what the collection is made of.
+fn unknown(repetition: Option<&(&'static str, EvaluatedValue)>, is_compared: bool) -> BlockInstance {
+    let decides = |value: &EvaluatedValue| {
+        let text: String = value.as_unknown()?.text.as_str().split_whitespace().collect();
+        Some(Arc::from(text))
+    };
+    let name = match repetition {
+        Some(("for_each", collection)) if is_compared => {
+            let place = collection.place;
+            let key = EvaluatedValue::unknown(Type::String, "each.key", place);
+            let value_name = collection.hidden_name("each.value", is_compared);
+            let value = EvaluatedValue::unknown(Type::Dynamic, &value_name, place);
+            Some(("each", object([("key", key), ("value", value)], place)))
+        }
+        _ => None,
+    };
+    let existence = repetition.and_then(|(_, value)| decides(value));
+    BlockInstance { key: InstanceKey::Unknown, name, existence }
+}
+
+/// The instances of the elements that `for_each` may have.
+fn possible(session: &EvaluationSession<'_>, collection: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
+    let elements = collection.as_unknown()?.possible.as_deref()?;
+    let set = convert(&elements.all, &Type::set(Type::String)).ok();
+    let mut instances = each(session, set.as_ref().unwrap_or(&elements.all))?;
+    for instance in &mut instances {
+        if let InstanceKey::Name(name) = &instance.key {
+            instance.existence = elements.decided.get(name).cloned();
+        }
+    }
+    Some(instances)
 }
 
 fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
@@ -98,7 +138,7 @@ fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
         usize::try_from(number.as_number()?.as_int()?).ok().filter(|count| *count <= MAX_INSTANCES)?;
     let instance = |index| {
         let value = object([("index", EvaluatedValue::count(index, number.place))], number.place);
-        BlockInstance { key: InstanceKey::Index(index), name: Some(("count", value)) }
+        BlockInstance { key: InstanceKey::Index(index), name: Some(("count", value)), existence: None }
     };
     Some((0..count).map(instance).collect())
 }
@@ -125,7 +165,7 @@ fn each(session: &EvaluationSession<'_>, collection: &EvaluatedValue) -> Option<
     let is_bounded = pairs.len() <= MAX_INSTANCES && session.spend(pairs.len());
     let instance = |(name, key, value): (Arc<str>, EvaluatedValue, EvaluatedValue)| {
         let each = object([("key", key), ("value", value)], place);
-        BlockInstance { key: InstanceKey::Name(name), name: Some(("each", each)) }
+        BlockInstance { key: InstanceKey::Name(name), name: Some(("each", each)), existence: None }
     };
     is_bounded.then(|| pairs.into_iter().map(instance).collect())
 }

@@ -32,7 +32,7 @@ pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
 pub use plan::{PlannedSide, is_plan};
 pub use syntax::{SyntaxProblem, is_configuration, is_json};
-pub use text::{AlternativeText, EvaluatedText, Piece, UnresolvedDirective, fingerprint};
+pub use text::{AlternativeText, EvaluatedText, InsertedObject, Piece, UnresolvedDirective, fingerprint};
 pub use types::{AttributeType, Type};
 pub use value::{
     Data, EvaluatedMember, EvaluatedMembers, EvaluatedValue, EvaluationFailure, Items, Knowledge, Unknown,

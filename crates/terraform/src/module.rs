@@ -37,6 +37,8 @@ pub(crate) struct Module<'s> {
     pub(crate) prefix: String,
     arguments: Arguments<'s>,
     depth: usize,
+    /// What decides whether the module exists, if only Terraform knows that.
+    existence: Option<Arc<str>>,
     variables: Memo,
     locals: Memo,
     /// Modules that this one calls, by name.
@@ -97,6 +99,7 @@ impl<'s> Module<'s> {
             prefix,
             arguments,
             depth,
+            existence: None,
             variables: Memo::default(),
             locals: Memo::default(),
             children: RefCell::default(),
@@ -161,14 +164,19 @@ impl<'s> Module<'s> {
             })
         });
         let of = of.unwrap_or_else(VariableType::any);
-        let unknown = || EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), declaration.header);
-        if declaration.is_hidden() {
-            return unknown();
+        let shown = format!("var.{name}");
+        let unknown = |name: &str| EvaluatedValue::unknown(of.plain(), name, declaration.header);
+        let is_compared = self.session.input.names_show_contents();
+        if declaration.is_hidden() && !is_compared {
+            return unknown(&shown);
         }
         let is_nullable = declaration.flag("nullable") != Some(false);
         let given = self.argument(name).filter(|given| !given.is_null() || is_nullable);
         let default = || self.attribute(declaration, &BlockInstance::single(), "default");
-        let Some(value) = given.or_else(default) else { return unknown() };
+        let Some(value) = given.or_else(default) else { return unknown(&shown) };
+        if declaration.is_hidden() {
+            return unknown(&value.hidden_name(&shown, is_compared));
+        }
         of.apply(&value).unwrap_or_else(|message| {
             EvaluatedValue::failed(value.place, format!("Variable \"{name}\": {message}"))
         })
@@ -195,14 +203,27 @@ impl<'s> Module<'s> {
 
     /// The value of an output, evaluated once.
     fn output(self: &Rc<Self>, name: &str, output: &Declaration) -> EvaluatedValue {
-        let unknown =
-            || EvaluatedValue::unknown(Type::Dynamic, &format!("{}{name}", self.prefix), output.header);
-        if output.is_hidden() {
+        let shown = format!("{}{name}", self.prefix);
+        let named = |name: &str| EvaluatedValue::unknown(Type::Dynamic, name, output.header);
+        let unknown = || named(&shown);
+        let is_compared = self.session.input.names_show_contents();
+        if output.is_hidden() && !is_compared {
             return unknown();
         }
-        let value = || self.attribute(output, &BlockInstance::single(), "value").unwrap_or_else(unknown);
+        let value = || {
+            let value = self.attribute(output, &BlockInstance::single(), "value").unwrap_or_else(unknown);
+            if output.is_hidden() { named(&value.hidden_name(&shown, is_compared)) } else { value }
+        };
         // An output that needs itself is an error of Terraform's that other parts of the cycle have.
         Self::memoized(&self.outputs, name, value).unwrap_or_else(unknown)
+    }
+
+    /// What decides whether an instance of a block exists, if only Terraform knows that.
+    pub(crate) fn existence_of(&self, instance: &BlockInstance) -> Option<Arc<str>> {
+        match (&self.existence, &instance.existence) {
+            (Some(module), Some(own)) => Some(Arc::from(format!("{module}, {own}"))),
+            (module, own) => module.clone().or_else(|| own.clone()),
+        }
     }
 
     /// The instances of a local module that this one calls; none if its source is elsewhere.
@@ -221,7 +242,9 @@ impl<'s> Module<'s> {
             let caller = Rc::downgrade(self);
             let arguments = Arguments::Call { caller, name: name.to_owned(), instance: instance.clone() };
             let (syntax, folder) = (Rc::clone(&syntax), folder.clone());
-            (instance, Rc::new(Self::new(self.session, syntax, folder, prefix, arguments, self.depth + 1)))
+            let existence = self.existence_of(&instance);
+            let child = Self::new(self.session, syntax, folder, prefix, arguments, self.depth + 1);
+            (instance, Rc::new(Self { existence, ..child }))
         };
         let children = Rc::new(instances.into_iter().map(child).collect::<Vec<_>>());
         self.children.borrow_mut().insert(name.to_owned(), Rc::clone(&children));
@@ -298,6 +321,16 @@ fn outputs(children: &ModuleInstances<'_>, steps: TraversalSteps<'_>, place: Tex
     };
     match children.as_slice() {
         [(BlockInstance { key: InstanceKey::Single, .. }, module)] => all(module),
+        instances if instances.iter().any(|(instance, _)| instance.existence.is_some()) => {
+            let is_compared = instances.iter().any(|(_, module)| module.session.input.names_show_contents());
+            let known = EvaluatedValue::tuple(
+                instances.iter().filter(|_| is_compared).map(|(_, one)| all(one)),
+                place,
+            );
+            let is_compared =
+                is_compared && instances.iter().all(|(_, module)| module.session.spend_values([&known]));
+            EvaluatedValue::unknown(Type::Dynamic, &known.hidden_name("module", is_compared), place)
+        }
         [(BlockInstance { key: InstanceKey::Unknown, .. }, _)] => {
             EvaluatedValue::unknown(Type::Dynamic, "module", place)
         }

@@ -185,6 +185,7 @@ impl PlanReader<'_> {
             kind: if resource.str_at(&["mode"]) == Some("data") { "data" } else { "resource" }.to_owned(),
             labels: labels(resource),
             key,
+            existence: None,
             place,
             body: BlockBody { blocks: blocks(&attributes), attributes },
         });

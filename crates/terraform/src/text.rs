@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::functions::{hex, placeholders};
 use crate::place::TextPlace;
-use crate::value::{EvaluatedMembers, EvaluatedValue};
+use crate::value::{EvaluatedMembers, EvaluatedValue, Items};
 
 /// Bytes of a [`fingerprint`].
 const FINGERPRINT: usize = 6;
@@ -18,9 +18,26 @@ const FINGERPRINT: usize = 6;
 pub struct EvaluatedText {
     content: Arc<str>,
     pieces: Arc<[Piece]>,
-    encoded: Option<Arc<EvaluatedValue>>,
-    known_members: Option<EvaluatedMembers>,
     directives: Option<Arc<Vec<UnresolvedDirective>>>,
+    known: Option<Arc<KnownParts>>,
+}
+
+/// Known parts of a value that the string is a placeholder of, or that is written in it.
+#[derive(Clone, Debug, Default)]
+struct KnownParts {
+    encoded: Option<EvaluatedValue>,
+    members: Option<EvaluatedMembers>,
+    items: Option<Items>,
+    inserted: Vec<InsertedObject>,
+}
+
+/// Placeholder of an object within a string, where `jsonencode` or `yamlencode` would write the object.
+#[derive(Clone, Debug)]
+pub struct InsertedObject {
+    /// The bytes of the placeholder in the string.
+    pub span: Span,
+    /// The members of the object that are known.
+    pub known: EvaluatedMembers,
 }
 
 /// Directive of a template, such as `%{ if }`, whose condition or collection only Terraform knows. The string has a placeholder instead of what
@@ -115,20 +132,30 @@ impl EvaluatedText {
         self.directives().is_empty() && !text.contains('\n') && is_whole(&placeholders(text))
     }
 
-    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it. Of the placeholder of an object
-    /// that is known but for some of its keys and values, the object with placeholders.
+    /// The value that the string is the YAML or JSON of, if `yamlencode` or `jsonencode` wrote it, also one that is not known. Of the placeholder of
+    /// an object that is known but for some of its keys and values, the object with placeholders.
     pub fn encoded(&self) -> Option<&EvaluatedValue> {
-        self.encoded.as_deref()
+        self.known.as_deref()?.encoded.as_ref()
     }
 
     /// The known members of an object, if the string is the placeholder of the object. Members that are not known may replace them.
     pub fn known_members(&self) -> Option<&EvaluatedMembers> {
-        self.known_members.as_ref()
+        self.known.as_deref()?.members.as_ref()
+    }
+
+    /// The items that a list has or may have, if the string is the placeholder of the list. It may have others too.
+    pub fn known_items(&self) -> Option<&[EvaluatedValue]> {
+        self.known.as_deref()?.items.as_ref().map(Items::as_slice)
     }
 
     /// The directives that are not resolved, in order.
     pub fn directives(&self) -> &[UnresolvedDirective] {
         self.directives.as_deref().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The placeholders of objects with known members within the string, in order.
+    pub fn inserted(&self) -> &[InsertedObject] {
+        self.known.as_deref().map(|known| known.inserted.as_slice()).unwrap_or_default()
     }
 
     /// The strings that the directives may lead to, whatever each of them writes. `None` if there are more than a number, or if a directive may
@@ -174,7 +201,7 @@ impl EvaluatedText {
     }
 
     /// The string, and what its directives may write.
-    fn texts(&self) -> Vec<&str> {
+    pub fn texts(&self) -> Vec<&str> {
         let branches = self.directives().iter().flat_map(|directive| directive.branches.iter());
         core::iter::once(self.as_str()).chain(branches.flat_map(Self::texts)).collect()
     }
@@ -209,12 +236,32 @@ impl EvaluatedText {
         sizes.fold((0, 0), |(lines, bytes), (more, further)| (lines + more, bytes + further))
     }
 
+    /// The string with other known parts.
+    fn with_known(self, change: impl FnOnce(&mut KnownParts)) -> Self {
+        let mut known = self.known.as_deref().cloned().unwrap_or_default();
+        change(&mut known);
+        Self { known: Some(Arc::new(known)), ..self }
+    }
+
     pub(crate) fn with_encoded(self, value: EvaluatedValue) -> Self {
-        Self { encoded: Some(Arc::new(value)), ..self }
+        self.with_encoded_or_none(Some(value))
+    }
+
+    pub(crate) fn with_encoded_or_none(self, value: Option<EvaluatedValue>) -> Self {
+        self.with_known(|known| known.encoded = value)
+    }
+
+    /// The string with the known parts of the value of another placeholder.
+    pub(crate) fn with_parts_of(self, other: &Self) -> Self {
+        Self { known: other.known.clone(), ..self }
+    }
+
+    pub(crate) fn with_known_items(self, items: Items) -> Self {
+        self.with_known(|known| known.items = Some(items))
     }
 
     pub(crate) fn with_known_members(self, members: EvaluatedMembers) -> Self {
-        Self { known_members: Some(members), ..self }
+        self.with_known(|known| known.members = Some(members))
     }
 
     /// The place that a range of the string comes from: exact within a verbatim part, otherwise from the part with the first byte to the part
@@ -279,6 +326,7 @@ pub(crate) struct TextBuilder {
     content: String,
     pieces: Vec<Piece>,
     directives: Vec<UnresolvedDirective>,
+    inserted: Vec<InsertedObject>,
 }
 
 impl TextBuilder {
@@ -324,12 +372,14 @@ impl TextBuilder {
     /// Adds a range of a string.
     pub(crate) fn push_range(&mut self, text: &EvaluatedText, start: usize, end: usize) {
         self.push_directives(text.directives(), start, end);
+        self.push_inserted(text.inserted(), start, end);
         self.push_pieces(&text.content, &text.pieces, start, end);
     }
 
     /// Adds the end of another string from a byte on.
     pub(crate) fn push_built(&mut self, other: &Self, start: usize) {
         self.push_directives(&other.directives, start, other.content.len());
+        self.push_inserted(&other.inserted, start, other.content.len());
         self.push_pieces(&other.content, &other.pieces, start, other.content.len());
     }
 
@@ -342,7 +392,24 @@ impl TextBuilder {
             branches: directive.branches.iter().map(|branch| branch.used_at(place)).collect(),
             is_repeated: directive.is_repeated,
         }));
+        self.push_inserted(text.inserted(), 0, text.content.len());
+        let encoded = text.encoded().and_then(EvaluatedValue::as_unknown);
+        if let Some(known) = encoded.and_then(|encoded| encoded.text.known_members()) {
+            let span = Span::new(start, start + text.content.len());
+            self.inserted.push(InsertedObject { span, known: known.clone() });
+        }
         self.push(&text.content, place, false);
+    }
+
+    /// Adds the objects that are inserted in a range of a string that follows.
+    fn push_inserted(&mut self, inserted: &[InsertedObject], start: usize, end: usize) {
+        let at = self.content.len();
+        let within = inserted.iter().filter(|one| start <= one.span.start && one.span.end <= end);
+        let moved = within.map(|one| InsertedObject {
+            span: Span::new(one.span.start - start + at, one.span.end - start + at),
+            known: one.known.clone(),
+        });
+        self.inserted.extend(moved);
     }
 
     /// Adds the placeholder of a directive that may write one of some texts, or any text if the list is empty.
@@ -405,6 +472,7 @@ impl TextBuilder {
         self.content.truncate(kept);
         self.pieces.retain(|piece| piece.start < kept);
         self.directives.retain(|directive| directive.placeholder.start < kept);
+        self.inserted.retain(|one| one.span.end <= kept);
         if let Some(last) = self.pieces.last_mut().filter(|last| last.is_verbatim) {
             last.place = last.place.part(0, kept - last.start);
         }
@@ -412,12 +480,8 @@ impl TextBuilder {
 
     pub(crate) fn finish(self) -> EvaluatedText {
         let directives = (!self.directives.is_empty()).then(|| Arc::new(self.directives));
-        EvaluatedText {
-            content: self.content.into(),
-            pieces: self.pieces.into(),
-            encoded: None,
-            known_members: None,
-            directives,
-        }
+        let known = KnownParts { inserted: self.inserted, ..KnownParts::default() };
+        let known = (!known.inserted.is_empty()).then(|| Arc::new(known));
+        EvaluatedText { content: self.content.into(), pieces: self.pieces.into(), directives, known }
     }
 }

@@ -1,10 +1,12 @@
 //! Values and what they come from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::eval::{PossibleElements, contents_fingerprint};
 use crate::number::Number;
 use crate::place::{TextNumber, TextPlace};
 use crate::text::EvaluatedText;
@@ -65,13 +67,20 @@ pub struct Unknown {
     pub failure: Option<Arc<EvaluationFailure>>,
     /// The texts that the arguments come from, if a function computes the value.
     pub(crate) sources: Option<Arc<Vec<TextNumber>>>,
+    /// The elements of a collection of which only Terraform knows which ones it has.
+    pub(crate) possible: Option<Arc<PossibleElements>>,
 }
 
 impl Unknown {
-    /// The object with placeholders in it: of an object with keys that are not known, or that a function reads from a text with
-    /// placeholders.
+    /// The object with placeholders in it: of an object with keys that are not known, of the two objects of a condition, or that a function
+    /// reads from a text with placeholders.
     pub fn object(&self) -> Option<&EvaluatedValue> {
-        self.text.encoded().filter(|_| self.of == Type::Dynamic)
+        self.text.encoded().filter(|_| self.of != Type::String)
+    }
+
+    /// An object with all members that the object may have, if only Terraform knows which of them it has.
+    pub fn possible_object(&self) -> Option<&EvaluatedValue> {
+        Some(&self.possible.as_deref()?.all).filter(|all| all.members().is_some())
     }
 
     /// The texts that the arguments of a function come from, if it computes the value.
@@ -233,20 +242,31 @@ impl EvaluatedValue {
     /// A value that Terraform does not know either, with the name of its expression.
     pub(crate) fn unknown(of: Type, name: &str, place: TextPlace) -> Self {
         let text = EvaluatedText::computed(placeholder(name), place);
-        Self::new(Data::Unknown(Unknown { of, text, failure: None, sources: None }), place)
+        Self::new(Data::Unknown(Unknown { of, text, failure: None, sources: None, possible: None }), place)
     }
 
     /// A value that has a failure instead.
     pub(crate) fn failed(place: TextPlace, message: impl Into<String>) -> Self {
         let failure = Some(Arc::new(EvaluationFailure { place, message: message.into() }));
         let text = EvaluatedText::computed(placeholder("unknown"), place);
-        Self::new(Data::Unknown(Unknown { of: Type::Dynamic, text, failure, sources: None }), place)
+        let of = Type::Dynamic;
+        Self::new(Data::Unknown(Unknown { of, text, failure, sources: None, possible: None }), place)
     }
 
-    /// A placeholder instead of a value that Terraform does not show.
+    /// A placeholder instead of a value that Terraform does not show. A comparison needs another name for each value; what it prints has no
+    /// such name.
     #[must_use]
-    pub fn hidden(&self) -> Self {
-        Self::unknown(self.type_of(), "sensitive", self.place)
+    pub fn hidden(&self, is_compared: bool) -> Self {
+        Self::unknown(self.type_of(), &self.hidden_name("sensitive", is_compared), self.place)
+    }
+
+    /// The name of a placeholder instead of this value.
+    pub(crate) fn hidden_name<'n>(&self, name: &'n str, is_compared: bool) -> Cow<'n, str> {
+        if is_compared {
+            Cow::Owned(format!("{name} {}", contents_fingerprint([self])))
+        } else {
+            Cow::Borrowed(name)
+        }
     }
 
     /// The same value, used in another expression.

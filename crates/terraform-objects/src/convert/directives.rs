@@ -8,7 +8,7 @@ use super::ResourceInstance;
 use crate::draft::DocumentDraft;
 
 /// Texts that the directives of a document may lead to.
-const MAX_ALTERNATIVES: usize = 16;
+pub(super) const MAX_ALTERNATIVES: usize = 16;
 /// Line that replaces a directive of whole lines.
 const LINE: &str = "x\n";
 
@@ -26,6 +26,8 @@ pub(super) fn documents(
             continue;
         };
         let reason = reason(resource, name, &part);
+        let named = resource.named_kinds(DocumentDraft::Unknown(at, reason), part.texts().into_iter());
+        let DocumentDraft::Unknown(_, reason) = named else { continue };
         let address = resource.block.address.clone();
         drafts.push(match part.alternatives(MAX_ALTERNATIVES) {
             Some(texts) => DocumentDraft::Alternatives { texts, whole: part, used, at, address, reason },

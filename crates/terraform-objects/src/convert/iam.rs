@@ -10,7 +10,7 @@ use terraform::{
     BlockBody, EvaluatedBlock, EvaluatedMembers, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
 };
 
-use super::{ResourceInstance, stack, text_of};
+use super::{ResourceInstance, encoded_object, stack, text_of};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// Attributes that merge other documents into a document.
@@ -68,7 +68,8 @@ fn written_document(value: &EvaluatedValue) -> Option<DraftPart> {
 /// The document in a value: an object that `jsonencode` writes, or the `json` of a data source.
 fn document_of(resource: &ResourceInstance<'_>, value: &EvaluatedValue) -> Option<DraftPart> {
     let text = text_of(value)?;
-    if let Some(encoded) = text.encoded() {
+    if text.encoded().is_some() {
+        let encoded = encoded_object(text)?;
         return encoded.get("Statement").map(|_| DraftPart::Value(encoded.clone()));
     }
     let address = text.as_str().strip_prefix("${")?.strip_suffix(".json}")?;

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use terraform::{
     AbsentResource, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText,
-    EvaluatedValue, TextPlace, Unknown, decode_yaml,
+    EvaluatedValue, TextPlace, Unknown, decode_yaml, is_configuration,
 };
 
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
@@ -69,6 +69,9 @@ const SENSITIVE: &str = "${sensitive}";
 
 /// The kinds of objects whose nodes depend on the resources of [`BESIDE_OTHERS`].
 const DEPENDENT: [&str; 2] = ["NodePool", "EC2NodeClass"];
+
+/// The kinds whose objects a comparison shows.
+const COMPARED: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
 
 /// The modules whose clusters, subnets and security groups have converters.
 const MODULES_BESIDE_OTHERS: [&str; 2] = [network::VPC, network::EKS];
@@ -209,7 +212,7 @@ impl<'v> ResourceInstance<'v> {
             format!("`{address}`, not checked: `{name}` is not evaluated{at}: {}", failure.message)
         } else {
             let text = value.as_text().or(value.as_unknown().map(|unknown| &unknown.text));
-            let inner = text.and_then(|text| text.encoded()?.as_text());
+            let inner = text.and_then(|text| text_of(text.encoded()?));
             let cause = inner.or(text).map_or("", EvaluatedText::as_str);
             if cause == SENSITIVE {
                 format!("`{address}`, not checked: `{name}` is sensitive")
@@ -220,9 +223,10 @@ impl<'v> ResourceInstance<'v> {
         DocumentDraft::Unknown(value.place, reason)
     }
 
-    /// The file and the line of a place, as a part of a sentence.
+    /// The file and the line of a place, as a part of a sentence. A comparison has none: the lines before it may be others.
     fn position(&self, place: TextPlace) -> String {
-        let Some(source) = self.configuration.texts.get(place.text) else { return String::new() };
+        let source = self.configuration.texts.get(place.text).filter(|_| !self.is_compared);
+        let Some(source) = source else { return String::new() };
         format!(" ({}:{})", source.name(), source.position(place.span().start).line)
     }
 
@@ -236,12 +240,12 @@ impl<'v> ResourceInstance<'v> {
         if !text.directives().is_empty() {
             return directives::documents(self, name, text, value.place);
         }
-        match text.encoded() {
-            Some(encoded) if encoded.members().is_some() => {
+        match encoded_object(text) {
+            Some(encoded) if has_known_kind(encoded) => {
                 vec![DocumentDraft::Document(DraftPart::Value(encoded.clone()))]
             }
-            Some(_) => self.unknown_documents(name, value),
-            None => vec![DocumentDraft::Text(text.clone(), value.place)],
+            _ if text.encoded().is_some() => self.unknown_documents(name, value),
+            _ => vec![DocumentDraft::Text(text.clone(), value.place)],
         }
     }
 
@@ -249,18 +253,42 @@ impl<'v> ResourceInstance<'v> {
     fn unknown_documents(&self, name: &str, value: &EvaluatedValue) -> Vec<DocumentDraft> {
         let sources = value.as_unknown().map(Unknown::sources).unwrap_or_default();
         let sources = sources.iter().map(|text| DocumentDraft::Source(*text));
-        [self.unknown(name, value)].into_iter().chain(sources).collect()
+        [self.unknown_of_texts(name, value)].into_iter().chain(sources).collect()
+    }
+
+    /// The draft of a value that is not known, with the kinds in the files that it is made of.
+    fn unknown_of_texts(&self, name: &str, value: &EvaluatedValue) -> DocumentDraft {
+        let sources = value.as_unknown().map(Unknown::sources).unwrap_or_default();
+        let read = sources.iter().filter_map(|text| self.configuration.texts.get(*text));
+        let texts = read.filter(|source| !is_configuration(source.name())).map(|source| source.text());
+        self.named_kinds(self.unknown(name, value), texts)
+    }
+
+    /// A draft that says which kinds the texts of an unknown document name, for a comparison.
+    fn named_kinds<'t>(&self, draft: DocumentDraft, texts: impl Iterator<Item = &'t str>) -> DocumentDraft {
+        let DocumentDraft::Unknown(at, reason) = draft else { return draft };
+        let texts: Vec<&str> = texts.filter(|_| self.is_compared).collect();
+        let is_named = |kind: &&&str| texts.iter().any(|text| text.contains(**kind));
+        let named: Vec<&str> = COMPARED.iter().filter(is_named).copied().collect();
+        let further =
+            if named.is_empty() { String::new() } else { format!(", with {}", named.join(" and ")) };
+        DocumentDraft::Unknown(at, format!("{reason}{further}"))
     }
 
     /// The document that a value is.
     fn document_of(&self, name: &str, value: &'v EvaluatedValue) -> DocumentDraft {
         let object = value.as_unknown().and_then(Unknown::object).unwrap_or(value);
-        if object.members().is_some() {
+        if object.members().is_some() && has_known_kind(object) {
             DocumentDraft::Document(DraftPart::Value(object.clone()))
         } else {
-            self.unknown(name, value)
+            self.unknown_of_texts(name, value)
         }
     }
+}
+
+/// Whether the kind of an object is known, if it has one. The two objects of a condition may have different ones.
+fn has_known_kind(object: &EvaluatedValue) -> bool {
+    ["apiVersion", "kind"].iter().all(|key| object.get(key).is_none_or(|value| value.as_unknown().is_none()))
 }
 
 /// The text of a value with the placeholders of what is not known.
@@ -268,10 +296,17 @@ fn text_of(value: &EvaluatedValue) -> Option<&EvaluatedText> {
     value.as_text().or(value.as_unknown().map(|unknown| &unknown.text))
 }
 
+/// The object that `yamlencode` or `jsonencode` writes, with placeholders.
+fn encoded_object(text: &EvaluatedText) -> Option<&EvaluatedValue> {
+    let encoded = text.encoded()?;
+    let object = encoded.as_unknown().and_then(Unknown::object).unwrap_or(encoded);
+    object.members().is_some().then_some(object)
+}
+
 /// The object that `jsonencode` writes, or that is in a here-document, a file or a template.
 fn read_object(value: &EvaluatedValue) -> Option<EvaluatedValue> {
     let text = text_of(value)?;
-    let object = text.encoded().cloned().or_else(|| decode_yaml(text, value.place))?;
+    let object = encoded_object(text).cloned().or_else(|| decode_yaml(text, value.place))?;
     object.members().is_some().then_some(object)
 }
 

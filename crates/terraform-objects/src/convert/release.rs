@@ -7,7 +7,7 @@ use terraform::{
     EvaluatedBlock, EvaluatedMember, EvaluatedText, EvaluatedValue, NestedBlock, TextPlace, decode_yaml,
 };
 
-use super::{ResourceInstance, carried};
+use super::{ResourceInstance, carried, encoded_object};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// `helm_release`, as in Terraform's JSON syntax, but with `values` as one object, and with each `set` as an item of one list. What is not
@@ -186,10 +186,12 @@ impl ReleaseValues {
     /// Reads `values`, a list of texts in YAML.
     fn read(&mut self, arguments: &ReleaseArguments<'_>) {
         let Some((key, values)) = arguments.get("values") else { return };
-        let Some(items) = values.items() else {
+        // A list may have further items than the known ones.
+        let known = values.as_unknown().and_then(|unknown| unknown.text.known_items());
+        if values.items().is_none() {
             self.unevaluated.push(DraftPart::Value(values.clone()));
-            return;
-        };
+        }
+        let items = values.items().or(known).unwrap_or_default();
         for item in items.iter().filter(|item| !item.is_null()) {
             let Some(text) = item.as_text().or(item.as_unknown().map(|unknown| &unknown.text)) else {
                 continue;
@@ -213,7 +215,8 @@ impl ReleaseValues {
 
 /// The values in a text of YAML.
 fn decoded(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
-    let value = text.encoded().cloned().or_else(|| decode_yaml(text, used))?;
+    let null = || text.encoded().filter(|value| value.is_null()).cloned();
+    let value = encoded_object(text).cloned().or_else(null).or_else(|| decode_yaml(text, used))?;
     (value.is_null() || value.members().is_some()).then_some(value)
 }
 
@@ -226,9 +229,10 @@ fn uncounted<'a>(name: &'a str, arguments: &'a ReleaseArguments<'_>) -> impl Ite
 
 /// The values that single settings give: blocks, or a list of objects. The values of `set_sensitive` are placeholders.
 fn parameters(name: &str, arguments: &ReleaseArguments<'_>) -> Vec<DraftPart> {
+    let is_compared = arguments.resource.is_compared;
     let shown = |member: &str, value: &EvaluatedValue| {
         let is_hidden = name == "set_sensitive" && member == "value";
-        DraftPart::Value(if is_hidden { value.hidden() } else { value.clone() })
+        DraftPart::Value(if is_hidden { value.hidden(is_compared) } else { value.clone() })
     };
     let in_blocks = arguments.blocks.iter().filter(|block| block.kind == name);
     let of_block = in_blocks.map(|block| {

@@ -1,11 +1,14 @@
 //! Values that are not known because others are not.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use manifest::source::Span;
 
 use crate::eval::Evaluation;
 use crate::place::{TextNumber, TextPlace};
-use crate::text::{EvaluatedText, fingerprint};
+use crate::text::fingerprint;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedValue};
 
@@ -46,6 +49,16 @@ impl Evaluation<'_> {
         let found: Vec<&str> = contents.found.iter().map(String::as_str).collect();
         Cow::Owned(format!("{name} {}", fingerprint(&found)))
     }
+}
+
+/// Name of everything that some values are.
+pub(crate) fn contents_fingerprint<'v>(values: impl IntoIterator<Item = &'v EvaluatedValue>) -> String {
+    let nowhere = TextPlace::new(TextNumber::default(), Span::default());
+    let mut contents = HiddenContents { place: nowhere, name: "", found: Vec::new() };
+    for value in values {
+        contents.add(value);
+    }
+    fingerprint(&contents.found.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Contents of values that their expression does not show.
@@ -121,20 +134,23 @@ pub(crate) fn derived<'v>(
 }
 
 /// The texts that some values come from.
-pub(crate) fn sources_of(values: &[EvaluatedValue]) -> Option<Arc<Vec<TextNumber>>> {
-    let mut sources = Vec::new();
-    let mut add = |text: &EvaluatedText| {
-        sources.extend(text.pieces().iter().map(|piece| piece.place.text));
-        sources.dedup();
-    };
-    let items = values.iter().flat_map(|value| value.items().unwrap_or_default());
-    for value in values.iter().chain(items) {
-        value.as_text().into_iter().for_each(&mut add);
-        value.as_unknown().into_iter().for_each(|unknown| add(&unknown.text));
+pub(crate) fn sources_of<'v>(
+    values: impl IntoIterator<Item = &'v EvaluatedValue>,
+) -> Option<Arc<Vec<TextNumber>>> {
+    let mut sources = BTreeSet::new();
+    for value in values {
+        add_sources(value, &mut sources);
     }
-    let further = values.iter().filter_map(|value| value.as_unknown()?.sources.as_deref());
-    sources.extend(further.flatten());
-    sources.sort_unstable();
-    sources.dedup();
-    (!sources.is_empty()).then(|| Arc::new(sources))
+    (!sources.is_empty()).then(|| Arc::new(sources.into_iter().collect()))
+}
+
+fn add_sources(value: &EvaluatedValue, sources: &mut BTreeSet<TextNumber>) {
+    let unknown = value.as_unknown();
+    for text in value.as_text().into_iter().chain(unknown.map(|unknown| &unknown.text)) {
+        sources.extend(text.pieces().iter().map(|piece| piece.place.text));
+    }
+    sources.extend(unknown.and_then(|unknown| unknown.sources.as_deref()).into_iter().flatten());
+    for element in value.elements() {
+        add_sources(element, sources);
+    }
 }

@@ -6,6 +6,7 @@ mod derived;
 mod for_expr;
 mod layout;
 mod operators;
+mod possible;
 mod scope;
 mod template;
 mod traversal;
@@ -24,9 +25,10 @@ use crate::session::EvaluationSession;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue, Knowledge};
 
-pub(crate) use derived::{derived, sources_of};
+pub(crate) use derived::{contents_fingerprint, derived, sources_of};
 pub(crate) use for_expr::pairs;
 pub(crate) use layout::{TemplateLayout, json_string};
+pub(crate) use possible::PossibleElements;
 pub(crate) use scope::{NameScope, References};
 pub(crate) use traversal::TraversalSteps;
 
@@ -197,7 +199,7 @@ impl<'e> Evaluation<'e> {
         };
         let condition = match Self::condition(condition.clone()) {
             Ok(Some(condition)) => condition,
-            Ok(None) => return self.composed(place, of, &[&condition, &yes, &no]),
+            Ok(None) => return self.either(place, of, &condition, [&yes, &no]),
             Err(failed) => return failed,
         };
         let chosen = if condition { yes } else { no };

@@ -77,7 +77,8 @@ impl Evaluation<'_> {
         if output.knowledge.is_none() {
             return EvaluatedValue::text(text, place);
         }
-        let unknown = Unknown { of: Type::String, text, failure: output.failure, sources: None };
+        let unknown =
+            Unknown { of: Type::String, text, failure: output.failure, sources: None, possible: None };
         EvaluatedValue::new(Data::Unknown(unknown), place)
     }
 
@@ -196,8 +197,15 @@ impl Evaluation<'_> {
 
     /// The text that a branch of a directive writes; none if a part of it fails.
     fn branch(&self, branch: Option<&Template>, layout: &TemplateLayout) -> Option<EvaluatedText> {
+        let elements: Vec<&Element> = branch.into_iter().flat_map(Template::iter).collect();
+        // A branch of one interpolation has its text, such as the one of a file.
+        if let [Element::Interpolation(only)] = elements.as_slice()
+            && let EvaluatedValue { data: Data::String(text), .. } = self.value(&only.expr)
+        {
+            return Some(text);
+        }
         let mut output = Output::default();
-        self.write(branch.into_iter().flat_map(Template::iter), layout, &mut output);
+        self.write(elements.into_iter(), layout, &mut output);
         output.failure.is_none().then(|| output.text.finish())
     }
 

@@ -43,7 +43,8 @@ pub(super) fn toset(call: &Call<'_>) -> Answer {
 
 /// `sensitive`: Terraform does not show the value, and neither does a report.
 pub(super) fn sensitive(call: &Call<'_>) -> Answer {
-    Ok(call.argument(0)?.hidden().at(call.place))
+    let is_compared = call.evaluation.session.input.names_show_contents();
+    Ok(call.argument(0)?.hidden(is_compared).at(call.place))
 }
 
 /// `nonsensitive` does not change a value.

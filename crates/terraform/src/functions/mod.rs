@@ -32,7 +32,7 @@ use std::sync::Arc;
 use hcl_edit::expr::FuncCall;
 
 use crate::convert::convert;
-use crate::eval::{Evaluation, sources_of};
+use crate::eval::{Evaluation, PossibleElements, derived, sources_of};
 use crate::place::TextPlace;
 use crate::types::Type;
 use crate::value::{Data, EvaluatedValue, Knowledge, Unknown};
@@ -85,6 +85,8 @@ enum Needs {
     Arguments,
     /// The arguments themselves, which are objects. The result keeps the members of the known ones.
     Members,
+    /// The arguments themselves, which are lists. The result keeps the items of the known ones.
+    Items,
     /// Nothing: the function looks itself.
     Nothing,
     /// Everything; with placeholders in the arguments it writes a text or reads an object with placeholders. Only for functions that put
@@ -215,7 +217,15 @@ pub(crate) fn call(evaluation: &Evaluation<'_>, call: &FuncCall, place: TextPlac
     {
         match expanded(&last) {
             Ok(Some(items)) => values.extend(items),
-            Ok(None) => return evaluation.derived(place, Type::Dynamic, &[&last]),
+            Ok(None) if function.needs == Needs::Members => {
+                let known = last.as_unknown().and_then(|unknown| unknown.text.known_items());
+                values.extend_from_slice(known.unwrap_or_default());
+                values.push(evaluation.derived(last.place, Type::Dynamic, &[&last]));
+            }
+            Ok(None) => {
+                let causes: Vec<&EvaluatedValue> = core::iter::once(&last).chain(&values).collect();
+                return evaluation.composed(place, Type::Dynamic, &causes);
+            }
             Err(message) => return EvaluatedValue::failed(place, message),
         }
     }
@@ -262,7 +272,9 @@ fn apply(
     let has_unknown_argument = arguments.iter().any(|argument| argument.as_unknown().is_some());
     let is_enough = match function.needs {
         Needs::Everything | Needs::Spelling => knowledge == Knowledge::Known,
-        Needs::Arguments | Needs::Members => knowledge < Knowledge::Failed && !has_unknown_argument,
+        Needs::Arguments | Needs::Members | Needs::Items => {
+            knowledge < Knowledge::Failed && !has_unknown_argument
+        }
         Needs::Nothing => knowledge < Knowledge::Failed,
     };
     let call = Call { evaluation, place, arguments, spelled: Vec::new() };
@@ -277,6 +289,9 @@ fn apply(
     if function.needs == Needs::Members && knowledge < Knowledge::Failed {
         return with_known_members(function, call, result);
     }
+    if function.needs == Needs::Items && knowledge < Knowledge::Failed {
+        return with_known_items(function, call, result);
+    }
     if function.needs == Needs::Spelling {
         let arguments = call.arguments.iter().map(EvaluatedValue::spelled).collect();
         let is_unknown = |(_, value): &(usize, &EvaluatedValue)| value.knowledge() > Knowledge::Known;
@@ -286,7 +301,25 @@ fn apply(
             (Ok(EvaluatedValue { data: Data::String(text), .. }), Data::Unknown(unknown))
                 if function.returns == Kind::String =>
             {
+                // What the function wrote has the parts of its argument that are known.
+                let text = match call.arguments.first().filter(|_| text.encoded().is_some()) {
+                    Some(original) if ENCODING.contains(&function.name) => {
+                        text.with_encoded(original.clone())
+                    }
+                    _ => text,
+                };
                 *unknown = Unknown { text, ..unknown.clone() };
+            }
+            // What a function reads is the unknown value that another one wrote.
+            (Ok(EvaluatedValue { data: Data::Unknown(inner), .. }), Data::Unknown(unknown))
+                if inner.failure.is_none() && function.returns == Kind::Any =>
+            {
+                let text = core::mem::take(&mut unknown.text);
+                *unknown = Unknown {
+                    text: text.with_parts_of(&inner.text),
+                    possible: inner.possible,
+                    ..unknown.clone()
+                };
             }
             (Ok(value), Data::Unknown(unknown)) if value.members().is_some() => {
                 unknown.text = core::mem::take(&mut unknown.text).with_encoded(value);
@@ -297,15 +330,41 @@ fn apply(
     result
 }
 
+/// Functions that write a value as text.
+const ENCODING: [&str; 2] = ["jsonencode", "yamlencode"];
+
+/// The placeholder of a list, with the items that the function makes of the known arguments.
+fn with_known_items(function: &Function, call: Call<'_>, mut result: EvaluatedValue) -> EvaluatedValue {
+    let known_part = |one: &EvaluatedValue| {
+        let Some(unknown) = one.as_unknown() else { return Some(one.clone()) };
+        Some(EvaluatedValue::tuple(unknown.text.known_items()?.iter().cloned(), one.place))
+    };
+    let arguments: Vec<EvaluatedValue> = call.arguments.iter().filter_map(known_part).collect();
+    let known = (function.run)(&Call { arguments, ..call });
+    if let (Ok(known), Data::Unknown(unknown)) = (known, &mut result.data)
+        && let Some(items) = known.items()
+    {
+        unknown.text = core::mem::take(&mut unknown.text).with_known_items(items.iter().cloned().collect());
+    }
+    result
+}
+
 /// The placeholder of an object, with the members that the function makes of the known arguments.
 fn with_known_members(function: &Function, call: Call<'_>, mut result: EvaluatedValue) -> EvaluatedValue {
-    let arguments: Vec<EvaluatedValue> =
-        call.arguments.iter().filter(|one| one.as_unknown().is_none()).cloned().collect();
+    let known_part = |one: &EvaluatedValue| {
+        let Some(unknown) = one.as_unknown() else { return Some(one.clone()) };
+        let known =
+            || Some(EvaluatedValue::new(Data::Object(unknown.text.known_members()?.clone()), one.place));
+        unknown.object().cloned().or_else(known)
+    };
+    let possible = PossibleElements::merged(&call.arguments, call.place).map(Arc::new);
+    let arguments: Vec<EvaluatedValue> = call.arguments.iter().filter_map(known_part).collect();
     let known = (function.run)(&Call { arguments, ..call });
     if let (Ok(known), Data::Unknown(unknown)) = (known, &mut result.data)
         && let Some(members) = known.members()
     {
         unknown.text = core::mem::take(&mut unknown.text).with_known_members(members.clone());
+        unknown.possible = possible;
     }
     result
 }
@@ -318,7 +377,7 @@ fn attempt(
 ) -> EvaluatedValue {
     let last = |value: &EvaluatedValue| evaluation.derived(place, Type::Dynamic, &[value]);
     let mut failed = None;
-    let found = arguments.find(|value| {
+    let found = arguments.by_ref().find(|value| {
         let is_failed = value.failure().is_some();
         if is_failed {
             failed = Some(value.clone());
@@ -330,7 +389,18 @@ fn attempt(
     }
     match (found, failed) {
         // A value that is not known may still fail when Terraform applies the configuration.
-        (Some(value), _) if value.knowledge() > Knowledge::Known => last(&value),
+        (Some(value), _) if value.knowledge() > Knowledge::Known => {
+            let others: Vec<EvaluatedValue> =
+                arguments.filter(|_| evaluation.session.input.names_show_contents()).collect();
+            let causes: Vec<&EvaluatedValue> = core::iter::once(&value).chain(&others).collect();
+            let name = evaluation.name_of(place, evaluation.slice(place), &causes);
+            let mut result = derived(place, &name, Type::Dynamic, [&value]);
+            let known = value.as_unknown().and_then(|unknown| unknown.text.known_members());
+            if let (Data::Unknown(unknown), Some(known)) = (&mut result.data, known) {
+                unknown.text = core::mem::take(&mut unknown.text).with_known_members(known.clone());
+            }
+            result
+        }
         (Some(value), _) => value.at(place),
         (None, Some(failed)) => last(&failed),
         (None, None) => EvaluatedValue::failed(place, "try: The function takes at least one argument."),

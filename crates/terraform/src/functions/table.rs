@@ -1,7 +1,7 @@
 //! The functions by name.
 
 use super::Kind::{Any, Bool, Bools, List, Number, Set, String, StringLists, Strings};
-use super::Needs::{Arguments, Everything, Members, Nothing, Spelling};
+use super::Needs::{Arguments, Everything, Items, Members, Nothing, Spelling};
 use super::{
     Answer, Call, Function, Kind, Needs, Parameter, collections, conversions, encoding, files, format, json,
     lists, maps, network, numbers, pattern, sets, strings, yaml_decode, yaml_encode,
@@ -85,7 +85,7 @@ static FUNCTIONS: [Function; 96] = [
     with(nullable(Any), of("coalesce", &[], Any, Nothing, collections::coalesce)),
     with(nullable(Any), of("coalescelist", &[], Any, Nothing, collections::coalescelist)),
     of("compact", &[one(Strings)], Strings, Everything, lists::compact),
-    with(ANY, of("concat", &[], Any, Arguments, lists::concat)),
+    with(ANY, of("concat", &[], Any, Items, lists::concat)),
     of("contains", &[ANY, ANY], Bool, Arguments, lists::contains),
     of("dirname", &[STRING], String, Everything, files::dirname),
     of("distinct", &[one(List)], Any, Everything, lists::distinct),

@@ -14,7 +14,7 @@ use super::{Answer, Call};
 use crate::convert::convert;
 use crate::number::Number;
 use crate::place::{TextNumber, TextPlace};
-use crate::text::EvaluatedText;
+use crate::text::{EvaluatedText, TextBuilder};
 use crate::types::Type;
 use crate::value::{Data, EvaluatedMember, EvaluatedValue};
 
@@ -30,6 +30,10 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
     let text = call.argument(0)?.as_text().ok_or("The argument must be a string.")?;
     if !text.directives().is_empty() {
         return call.unknown(Type::Dynamic);
+    }
+    // What `yamlencode` wrote with placeholders has its value.
+    if let Some(encoded) = text.encoded().filter(|_| !call.is_known(0)) {
+        return Ok(encoded.clone().at(call.place));
     }
     let unmarked = text.without_mark();
     let text = &*unmarked;
@@ -61,6 +65,8 @@ pub(crate) fn decode(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedV
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     match file.documents.as_slice() {
         [Document::Read(tree)] => decoded(tree.root(), text, used).ok(),
+        // No document, or comments only.
+        [] => Some(EvaluatedValue::null(Type::Dynamic, used)),
         _ => None,
     }
 }
@@ -76,6 +82,8 @@ fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<Eval
             let items = node.children().map(|item| decoded(item, text, call));
             Ok(EvaluatedValue::tuple(items.collect::<Result<Vec<_>, _>>()?, at))
         }
+        // Of a list of mappings that `<<` merges, Terraform takes others.
+        Scalar::Mapping if merges_list(node) => Err(Problem::Other),
         Scalar::Mapping => {
             let mut members = Vec::new();
             for child in node.children().filter(|child| !child.is_overridden()) {
@@ -93,9 +101,13 @@ fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<Eval
         scalar => {
             let spelling = match scalar {
                 _ if node.style() == Style::Plain => node.spelling(),
+                Scalar::Null => return Ok(EvaluatedValue::null(Type::Dynamic, at)),
+                Scalar::Bool(value) => return Ok(EvaluatedValue::bool(value, at)),
+                Scalar::String(string) if at_anchor(node).starts_with(['"', '\'', '|', '>']) => {
+                    return Ok(EvaluatedValue::string(string, at));
+                }
                 Scalar::String(string) => string,
-                // The spelling is at the anchor.
-                _ => return Err(Problem::Other),
+                _ => at_anchor(node).split([',', ']', '}', ' ', '\n']).next().unwrap_or_default(),
             };
             // A scalar of several lines is a string.
             if let Scalar::String(string) = scalar
@@ -108,14 +120,65 @@ fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<Eval
     }
 }
 
-/// The string of a node with the places of its lines, where the text of the node is the string.
+/// Whether a mapping merges a list of mappings.
+fn merges_list(node: Node<'_>) -> bool {
+    let text = node.span().text(node.source().text());
+    let is_list = |(at, key): (usize, &str)| {
+        let rest =
+            text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start();
+        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with(['[', '-']))
+    };
+    node.children().any(Node::is_merged) && text.match_indices("<<").any(is_list)
+}
+
+/// The text from the place where a copied scalar is written: the anchor of an alias, or the scalar within what an alias copies.
+fn at_anchor(node: Node<'_>) -> &str {
+    let text = node.source().text();
+    let Some(name) = node.span().text(text).strip_prefix('*') else { return node.span().text(text) };
+    let before = text.get(..node.span().start).unwrap_or_default();
+    let anchor = format!("&{name}");
+    let rest = |(at, _): (usize, &str)| {
+        let rest = before.get(at + anchor.len()..)?;
+        rest.starts_with([' ', '\n']).then(|| rest.trim_start())
+    };
+    before.rmatch_indices(&anchor).find_map(rest).unwrap_or_default()
+}
+
+/// The string of a node with the places of its lines, where the text has the string or the line letter by letter.
 fn placed(node: Node<'_>, string: &str, text: &EvaluatedText, at: TextPlace) -> EvaluatedText {
     let span = node.span();
     let whole = span.text(text.as_str());
-    match whole.find(string).filter(|_| !string.is_empty()) {
-        Some(start) => text.slice(span.start + start, span.start + start + string.len()),
-        None => EvaluatedText::computed(string, at),
+    if let Some(start) = whole.find(string).filter(|_| !string.is_empty()) {
+        return text.slice(span.start + start, span.start + start + string.len());
     }
+    let is_block = matches!(node.style(), Style::Literal | Style::Folded);
+    if !is_block {
+        return EvaluatedText::computed(string, at);
+    }
+    // The lines of a block scalar have an indentation that is no part of the string.
+    let mut builder = TextBuilder::default();
+    let mut from = span.start;
+    for line in string.split_inclusive('\n') {
+        let words = line.trim_end_matches('\n');
+        let found = text.as_str().get(from..span.end).and_then(|rest| rest.find(words)).map(|at| from + at);
+        match found {
+            Some(start) => {
+                builder.push_range(text, start, start + words.len());
+                from = start + words.len();
+            }
+            None => builder.push(words, at, false),
+        }
+        if line.ends_with('\n') {
+            let is_break = text.as_str().get(from..).is_some_and(|rest| rest.starts_with('\n'));
+            if is_break {
+                builder.push_range(text, from, from + 1);
+                from += 1;
+            } else {
+                builder.push("\n", at, false);
+            }
+        }
+    }
+    builder.finish()
 }
 
 /// Whether a node has a tag.
