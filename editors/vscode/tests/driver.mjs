@@ -46,7 +46,7 @@ spec:
             requests: {cpu: "1", memory: 1Gi}
 `;
 export const FILES = {
-  'karpwarden.yaml': 'karpenterVersion: "1.14"\nrules:\n  storageclass-immediate: error\n',
+  'karpwarden.yaml': 'karpenterVersion: "1.14"\nrules:\n  storageclass-immediate: warn\n',
   'prod/class.yaml': example('nodeclass-bad.yaml'),
   'prod/pool.yaml': POOL,
   'prod/web.yaml': WEB,
