@@ -41,7 +41,7 @@ impl<'p> AppliedObjects<'p> {
     /// `dropped` are the files that no kustomization uses any more.
     pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects, dropped: &BTreeSet<String>) -> Self {
         let files = &side.cluster.files;
-        let in_overlays = built.objects_of_overlays(files).into_iter();
+        let in_overlays = built.versions_of_overlays(files).into_iter();
         let mut objects: Vec<_> = in_overlays.filter(|(object, _)| is_planned(*object)).collect();
         let known: BTreeSet<&str> = objects.iter().map(|(object, _)| object.root().source().name()).collect();
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
@@ -83,8 +83,8 @@ impl<'p> AppliedObjects<'p> {
         }
     }
 
-    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name, if
-    /// it is not the counterpart of another one, as of the same Kustomization of another cluster.
+    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name,
+    /// also of the ones with the same fields, if it is not the counterpart of another one, as of the same Kustomization of another cluster.
     pub(super) fn counterpart(
         &self,
         applier: &Applier<'_>,
@@ -94,11 +94,17 @@ impl<'p> AppliedObjects<'p> {
         let named = || indexes.iter().filter_map(|index| self.appliers.all().get(*index));
         let file = other.file_of(applier);
         let others = other.by_name.get(&name_of(applier)).into_iter().flatten();
-        let mut others = others.filter_map(|index| other.appliers.all().get(*index));
-        let mut is_taken =
-            |one: &Applier<'p>| others.any(|other_one| other.file_of(other_one) == self.file_of(one));
-        let only = || named().next().filter(|one| indexes.len() == 1 && !is_taken(one));
-        named().find(|one| self.file_of(one) == file).or_else(only)
+        let others = others.filter_map(|index| other.appliers.all().get(*index));
+        let taken: BTreeSet<&str> = others.map(|one| other.file_of(one)).collect();
+        let free = || named().filter(|one| !taken.contains(self.file_of(one)));
+        let only = || free().next().filter(|_| indexes.len() == 1);
+        let spec = |one: &Applier<'_>| one.root.get("spec").map(|spec| spec.to_json().to_string());
+        let equal = || {
+            let own = spec(applier);
+            let mut found = free().filter(|one| spec(one) == own);
+            found.next().filter(|_| found.next().is_none())
+        };
+        named().find(|one| self.file_of(one) == file).or_else(only).or_else(equal)
     }
 
     /// The name of the file of an object of Flux or Argo CD, from the folder of the side.
@@ -165,10 +171,13 @@ impl<'p> AppliedObjects<'p> {
         let folder = folders_of(file).next().unwrap_or_default();
         let beside =
             self.below.get(folder).into_iter().flatten().filter_map(|index| self.objects.get(*index));
-        let own = beside.filter(|(one, _)| {
+        let named = beside.filter(|(one, _)| {
             one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
         });
-        own.map(|(_, overlays)| overlays.clone()).next().unwrap_or_default()
+        let named: Vec<_> = named.collect();
+        let own: BTreeSet<&'p str> =
+            named.iter().filter(|(one, _)| *one == object).flat_map(|(_, own)| own).copied().collect();
+        if own.is_empty() { named.iter().flat_map(|(_, all)| all).copied().collect() } else { own }
     }
 
     /// The same overlays, without the start of the side and the names of what gives them variables.

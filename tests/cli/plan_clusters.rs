@@ -287,6 +287,12 @@ fn kustomizations_of_flux_with_one_name_are_of_their_clusters() {
     }
     let interval = a.replace("10m", "5m");
     assert_eq!(of([&a, &b, ""], [&interval, &b, ""]), NONE);
+    // Another folder of the same cluster, and a Kustomization that no longer has variables.
+    let moved = ["clusters/dev/pools.yaml", "clusters/prod/pools.yaml", "clusters/dev/apps/pools.yaml"];
+    assert_eq!(verdict(moved, [&a, &b, ""], ["", &b, &a]), NONE);
+    let plain = a.lines().filter(|line| !line.contains("postBuild")).collect::<Vec<_>>().join("\n");
+    let literal = of([&a, &b, ""], [&plain, &b, ""]);
+    assert!(literal.contains("1 NodePool (one in pools (clusters/dev/pools)): spec"), "{literal}");
     // The files of one folder.
     let files = ["clusters/dev.yaml", "clusters/prod.yaml", "clusters/test.yaml"];
     let dev = format!("replaces every node of 1 NodePool (one in pools (clusters/dev.yaml/pools)): {LABEL}");
@@ -326,5 +332,36 @@ fn overlays_count_by_themselves_beside_many_other_objects() {
     assert_eq!(
         answer["verdict"],
         "replaces every node of 1 NodePool (one in overlays/c204): spec.template.metadata.labels.team"
+    );
+}
+
+#[test]
+fn an_application_that_takes_the_overlay_of_another_cluster_may_replace_nodes() {
+    let one = pool("one", "a");
+    let overlay = |team: &str| {
+        format!("resources: [../../base]\n{}", PATCH.replace("value: z", &format!("value: {team}")))
+    };
+    let app = |path: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: pools}}\nspec: {{source: {{repoURL: 'https://example.com/a', \
+             path: overlays/{path}}}}}\n"
+        )
+    };
+    let ([dev, prod], [of_dev, of_prod]) = (["x", "y"].map(overlay), ["dev", "prod"].map(app));
+    let files = |dev_app: &'static str| {
+        vec![
+            ("base/one.yaml", one.as_str()),
+            ("base/kustomization.yaml", "resources: [one.yaml]\n"),
+            ("overlays/dev/kustomization.yaml", &dev),
+            ("overlays/prod/kustomization.yaml", &prod),
+            ("clusters/dev/app.yaml", if dev_app == "dev" { &of_dev } else { &of_prod }),
+            ("clusters/prod/app.yaml", &of_prod),
+        ]
+    };
+    assert_eq!(plan(&files("dev"), &files("dev"))["verdict"], NONE);
+    let answer = plan(&files("dev"), &files("prod"));
+    assert_eq!(
+        answer["verdict"],
+        "may replace nodes: Application/pools has another `path`, which changes what it applies of Karpenter"
     );
 }
