@@ -365,3 +365,31 @@ fn an_application_that_takes_the_overlay_of_another_cluster_may_replace_nodes() 
         "may replace nodes: Application/pools has another `path`, which changes what it applies of Karpenter"
     );
 }
+
+#[test]
+fn an_overlay_that_takes_another_base_is_compared_with_itself() {
+    type Files<'f> = Vec<(&'f str, &'f str)>;
+    let ([one, two], built) = (["a", "b"].map(|team| pool("one", team)), "resources: [one.yaml]\n");
+    let overlay = |base: &str| format!("resources: [../../{base}]\n");
+    let (of_one, of_two) = (overlay("v1"), overlay("v2"));
+    let files = |[dev, prod]: [&'static str; 2], text: &'static str| {
+        let of = |base: &str| if base == "v1" { of_one.as_str() } else { of_two.as_str() };
+        vec![
+            ("v1/one.yaml", one.as_str()),
+            ("v1/kustomization.yaml", built),
+            ("v2/one.yaml", if text == "b" { &two } else { &one }),
+            ("v2/kustomization.yaml", built),
+            ("overlays/dev/kustomization.yaml", of(dev)),
+            ("overlays/prod/kustomization.yaml", of(prod)),
+        ]
+    };
+    let verdict = |old: Files<'_>, new: Files<'_>| plan(&old, &new)["verdict"].as_str().unwrap().to_owned();
+    let label = "spec.template.metadata.labels.team";
+    let dev = format!("replaces every node of 1 NodePool (one in overlays/dev): {label}");
+    // Each of them has a base of its own, or nothing uses the second one before.
+    assert_eq!(verdict(files(["v1", "v2"], "b"), files(["v2", "v2"], "b")), dev);
+    assert_eq!(verdict(files(["v1", "v2"], "a"), files(["v1", "v2"], "b")), dev.replace("dev", "prod"));
+    let first = verdict(files(["v1", "v1"], "b"), files(["v2", "v1"], "b"));
+    assert!(first.starts_with(&dev.replace(&format!(": {label}"), "")), "{first}");
+    assert!(!first.contains("removes"), "{first}");
+}
