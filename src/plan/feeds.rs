@@ -16,8 +16,8 @@ use super::chart_releases::ChartReleases;
 use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::named_templates::NamedTemplates;
-use super::scope::{PLANNED, PlanScope, place_key, without_start};
-use super::terraform::TerraformFeeds;
+use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
+use super::terraform::{OwnRoots, TerraformFeeds};
 use super::{PlanPair, PlanSide};
 
 /// Number of fields of an object that are looked at.
@@ -48,7 +48,7 @@ pub(super) struct Feeds<'p> {
     named: NamedTemplates<'p>,
     releases: ChartReleases<'p>,
     /// The start of the names of the new files.
-    new_folder: &'p str,
+    pub(super) new_folder: &'p str,
 }
 
 /// A changed file beside the templates.
@@ -318,7 +318,7 @@ impl<'p> Feeds<'p> {
         &self,
         found: &mut Vec<PlanChange<'d>>,
         scope: &PlanScope<'d>,
-        scopes: &BTreeSet<&str>,
+        (scopes, roots): (&BTreeSet<&str>, &BTreeSet<&str>),
     ) {
         let has_values = !self.variables.is_empty() || !self.terraform.is_empty() || !self.files.is_empty();
         if !has_values && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
@@ -340,7 +340,10 @@ impl<'p> Feeds<'p> {
             let mut fields = Vec::new();
             let mut file = None;
             if let Some(spec) = object.at(&["spec"]) {
-                self.fields(*object, spec, "spec", &mut fields, &mut file);
+                let modules = scope.modules.get(&place_key(*object)).into_iter().flatten();
+                let own = modules.map(|module| folder_of_root(&module.root, self.new_folder)).collect();
+                let roots = OwnRoots { own, all: roots.clone() };
+                self.fields((*object, &roots), spec, "spec", &mut fields, &mut file);
             }
             let own = object.root().source().name();
             let reason = scope.unresolved.get(&place_key(*object));
@@ -377,7 +380,7 @@ impl<'p> Feeds<'p> {
     /// Collects the fields below a node that have a variable with another value.
     fn fields<'f, 'd>(
         &'f self,
-        object: Object<'d>,
+        (object, roots): (Object<'d>, &OwnRoots<'_>),
         node: Node<'d>,
         path: &str,
         found: &mut Vec<FieldChange<'d>>,
@@ -387,16 +390,16 @@ impl<'p> Feeds<'p> {
             return;
         }
         for (key, child) in node.members() {
-            self.fields(object, child, &format!("{path}.{key}"), found, file);
+            self.fields((object, roots), child, &format!("{path}.{key}"), found, file);
         }
         for (index, child) in node.items().enumerate() {
-            self.fields(object, child, &format!("{path}[{index}]"), found, file);
+            self.fields((object, roots), child, &format!("{path}[{index}]"), found, file);
         }
         let of_terraform = |text: &str| {
             let file = node.source().name();
             // A here-document is a part of the configuration itself.
             let is_own = node.tree().is_evaluated() || is_terraform(file);
-            self.terraform.of_text(text, file).filter(|_| is_own)
+            self.terraform.of_text(text, file, roots).filter(|_| is_own)
         };
         // Helm renders a text in quotes, too.
         let of_chart = |text: &str| {

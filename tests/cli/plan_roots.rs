@@ -173,3 +173,28 @@ fn the_nodes_of_a_module_that_nothing_calls_any_more_go() {
         of("", &of_root)
     );
 }
+
+#[test]
+fn a_value_that_only_terraform_knows_is_of_its_root_module() {
+    let text = of_team();
+    let of = |name: &str| {
+        format!(
+            "data \"aws_ssm_parameter\" \"t\" {{ name = \"{name}\" }}\n{}",
+            root("team = data.aws_ssm_parameter.t.value")
+        )
+    };
+    let (dev, prod) = (of("/dev"), of("/prod"));
+    let verdict = |new: &str| verdict([[&dev, new], [&prod, &prod]], [&text, &text]);
+    assert_eq!(
+        verdict(&of("/other")),
+        "may replace nodes of 1 NodePool (default in envs/dev): spec.template.metadata.labels.team"
+    );
+    assert_eq!(verdict(&format!("{dev}# comment\n")), NONE);
+    // A module of another repository may have the objects, too.
+    let remote = dev.replace("../../modules/pools", "git::https://example.com/karpenter-pools.git?ref=v1");
+    assert!(
+        verdict(&remote).starts_with("may replace nodes of 1 NodePool (default in envs/dev)"),
+        "{}",
+        verdict(&remote)
+    );
+}
