@@ -309,7 +309,8 @@ fn overlays_count_by_themselves_beside_many_other_objects() {
         pool("one", "a"),
         (0..2000)
             .map(|at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{at}}}\n"))
-            .collect::<String>(),
+            .collect::<Vec<_>>()
+            .concat(),
     );
     let overlay = |team: &str| {
         format!(

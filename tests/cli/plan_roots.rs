@@ -158,10 +158,10 @@ fn the_nodes_of_a_module_that_nothing_calls_any_more_go() {
         };
         plan(&files(&call, &text), &files(new_call, new_text))["verdict"].as_str().unwrap().to_owned()
     };
-    let removes = "removes the nodes of 1 NodePool (default)";
+    let expected = "removes the nodes of 1 NodePool (default)";
     for gone in ["", "# nothing\n"] {
-        assert_eq!(of(gone, &text), removes);
-        assert_eq!(of(gone, ""), removes);
+        assert_eq!(of(gone, &text), expected);
+        assert_eq!(of(gone, ""), expected);
     }
     let removed = "removed {\n  from = module.pools\n  lifecycle { destroy = false }\n}\n";
     assert_eq!(of(removed, &text), NONE);
