@@ -212,16 +212,30 @@ impl<'p> AppliedObjects<'p> {
     }
 
     /// The objects of Flux and Argo CD that apply a file, which some overlays build.
-    pub(super) fn appliers_at(
-        &self,
-        file: &str,
-        overlays: BTreeSet<&'p str>,
-    ) -> impl Iterator<Item = &Applier<'p>> {
-        let around = folders_around(file, &overlays).into_iter();
+    pub(super) fn appliers_at(&self, file: &str, overlays: &BTreeSet<&'p str>) -> Vec<&Applier<'p>> {
+        let around = folders_around(file, overlays).into_iter();
         let near: BTreeSet<usize> =
             around.filter_map(|folder| self.appliers_of.get(folder)).flatten().copied().collect();
         let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));
-        near.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
+        let all: Vec<_> = near.filter(|applier| self.appliers.reaches(applier, file, overlays)).collect();
+        // Of an overlay with the variables of a Kustomization, no Kustomization of another cluster counts.
+        let own: Vec<_> =
+            all.iter().copied().filter(|applier| self.gives_variables(applier, overlays)).collect();
+        if own.is_empty() { all } else { own }
+    }
+
+    /// Whether an overlay has the variables of a Kustomization: its name ends with the one of the Kustomization, with its folder or its file before it
+    /// if the name repeats.
+    fn gives_variables(&self, applier: &Applier<'_>, overlays: &BTreeSet<&str>) -> bool {
+        let (kind, _, name) = name_of(applier);
+        let file = self.file_of(applier);
+        let folder = parent(file).unwrap_or_default();
+        overlays.iter().any(|overlay| {
+            let inner = overlay.split_once(" (").and_then(|(_, inner)| inner.strip_suffix(')'));
+            let place =
+                inner.and_then(|inner| inner.strip_suffix(name)).map(|place| place.trim_end_matches('/'));
+            kind == "Kustomization" && place.is_some_and(|place| ["", folder, file].contains(&place))
+        })
     }
 }
 

@@ -287,6 +287,15 @@ fn kustomizations_of_flux_with_one_name_are_of_their_clusters() {
     }
     let interval = a.replace("10m", "5m");
     assert_eq!(of([&a, &b, ""], [&interval, &b, ""]), NONE);
+    // The Kustomization of the other cluster deletes nothing of this one.
+    let kept = a.replace("prune: true", "prune: false");
+    let start =
+        "may replace nodes of 1 NodePool (one in pools (clusters/dev/pools)): it may stay in the cluster: ";
+    let elsewhere = a.replace("./pools", "./elsewhere");
+    for (old, new) in [(kept.as_str(), ""), (a.as_str(), elsewhere.as_str())] {
+        let verdict = of([old, &b, ""], [new, &b, ""]);
+        assert!(verdict.starts_with(start), "{verdict}");
+    }
     // Another folder of the same cluster, and a Kustomization that no longer has variables.
     let moved = ["clusters/dev/pools.yaml", "clusters/prod/pools.yaml", "clusters/dev/apps/pools.yaml"];
     assert_eq!(verdict(moved, [&a, &b, ""], ["", &b, &a]), NONE);
