@@ -47,7 +47,7 @@ impl<'p> AppliedObjects<'p> {
     /// `dropped` are the files that no kustomization uses any more.
     pub(super) fn of(side: PlanSide<'p>, built: &'p BuiltObjects, dropped: &BTreeSet<String>) -> Self {
         let files = &side.cluster.files;
-        let in_overlays = built.objects_of_overlays(files).into_iter();
+        let in_overlays = built.versions_of_overlays(files).into_iter();
         let mut objects: Vec<_> = in_overlays.filter(|(object, _)| is_planned(*object)).collect();
         let known: BTreeSet<&str> = objects.iter().map(|(object, _)| object.root().source().name()).collect();
         let others = files.iter().filter(|file| !known.contains(file.source.name()));
@@ -92,8 +92,8 @@ impl<'p> AppliedObjects<'p> {
         }
     }
 
-    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name, if
-    /// it is not the counterpart of another one, as of the same Kustomization of another cluster.
+    /// The counterpart of an object of Flux or Argo CD of the other side: the one with its name in the same file, or the only one with its name,
+    /// also of the ones with the same fields, if it is not the counterpart of another one, as of the same Kustomization of another cluster.
     pub(super) fn counterpart(
         &self,
         applier: &Applier<'_>,
@@ -104,11 +104,17 @@ impl<'p> AppliedObjects<'p> {
         let overlay = other.overlay_of(applier);
         let others = other.by_name.get(&name_of(applier)).into_iter().flatten();
         let others = others.filter_map(|index| other.appliers.all().get(*index));
-        let mut others = others.filter(|one| other.overlay_of(one) == overlay);
-        let mut is_taken =
-            |one: &Applier<'p>| others.any(|other_one| other.file_of(other_one) == self.file_of(one));
-        let only = || named.first().copied().filter(|one| named.len() == 1 && !is_taken(one));
-        named.iter().copied().find(|one| self.file_of(one) == file).or_else(only)
+        let others = others.filter(|one| other.overlay_of(one) == overlay);
+        let taken: BTreeSet<&str> = others.map(|one| other.file_of(one)).collect();
+        let free = || named.iter().copied().filter(|one| !taken.contains(self.file_of(one)));
+        let only = || free().next().filter(|_| named.len() == 1);
+        let spec = |one: &Applier<'_>| one.root.get("spec").map(|spec| spec.to_json().to_string());
+        let equal = || {
+            let own = spec(applier);
+            let mut found = free().filter(|one| spec(one) == own);
+            found.next().filter(|_| found.next().is_none())
+        };
+        named.iter().copied().find(|one| self.file_of(one) == file).or_else(only).or_else(equal)
     }
 
     /// The objects of Flux and Argo CD with the name of one of the other side that the same overlay builds. If its overlay is now a part of
@@ -219,10 +225,13 @@ impl<'p> AppliedObjects<'p> {
         let folder = folders_of(file).next().unwrap_or_default();
         let beside =
             self.below.get(folder).into_iter().flatten().filter_map(|index| self.objects.get(*index));
-        let own = beside.filter(|(one, _)| {
+        let named = beside.filter(|(one, _)| {
             one.name() == object.name() && one.kind() == object.kind() && one.root().source().name() == file
         });
-        own.map(|(_, overlays)| overlays.clone()).next().unwrap_or_default()
+        let named: Vec<_> = named.collect();
+        let own: BTreeSet<&'p str> =
+            named.iter().filter(|(one, _)| *one == object).flat_map(|(_, own)| own).copied().collect();
+        if own.is_empty() { named.iter().flat_map(|(_, all)| all).copied().collect() } else { own }
     }
 
     /// The same overlays, without the start of the side and the names of what gives them variables.
@@ -257,16 +266,30 @@ impl<'p> AppliedObjects<'p> {
     }
 
     /// The objects of Flux and Argo CD that apply a file, which some overlays build.
-    pub(super) fn appliers_at(
-        &self,
-        file: &str,
-        overlays: BTreeSet<&'p str>,
-    ) -> impl Iterator<Item = &Applier<'p>> {
-        let around = folders_around(file, &overlays).into_iter();
+    pub(super) fn appliers_at(&self, file: &str, overlays: &BTreeSet<&'p str>) -> Vec<&Applier<'p>> {
+        let around = folders_around(file, overlays).into_iter();
         let near: BTreeSet<usize> =
             around.filter_map(|folder| self.appliers_of.get(folder)).flatten().copied().collect();
         let near = near.into_iter().filter_map(|index| self.appliers.all().get(index));
-        near.filter(move |applier| self.appliers.reaches(applier, file, &overlays))
+        let all: Vec<_> = near.filter(|applier| self.appliers.reaches(applier, file, overlays)).collect();
+        // Of an overlay with the variables of a Kustomization, no Kustomization of another cluster counts.
+        let own: Vec<_> =
+            all.iter().copied().filter(|applier| self.gives_variables(applier, overlays)).collect();
+        if own.is_empty() { all } else { own }
+    }
+
+    /// Whether an overlay has the variables of a Kustomization: its name ends with the one of the Kustomization, with its folder or its file before it
+    /// if the name repeats.
+    fn gives_variables(&self, applier: &Applier<'_>, overlays: &BTreeSet<&str>) -> bool {
+        let (kind, _, name) = name_of(applier);
+        let file = self.file_of(applier);
+        let folder = parent(file).unwrap_or_default();
+        overlays.iter().any(|overlay| {
+            let inner = overlay.split_once(" (").and_then(|(_, inner)| inner.strip_suffix(')'));
+            let place =
+                inner.and_then(|inner| inner.strip_suffix(name)).map(|place| place.trim_end_matches('/'));
+            kind == "Kustomization" && place.is_some_and(|place| ["", folder, file].contains(&place))
+        })
     }
 }
 

@@ -21,7 +21,7 @@ use super::networks::Networks;
 use super::older;
 use super::recreated::{self, TerraformObject};
 use super::refused;
-use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
+use super::scope::{PLANNED, PlaceKey, PlanScope, folder_of_root, place_key};
 use super::shown::shown;
 use super::unnamed::AddedObjects;
 
@@ -59,11 +59,13 @@ pub(super) fn changes_of<'d>(
     by_terraform: &BTreeSet<TerraformObject>,
 ) -> Vec<PlanChange<'d>> {
     let names: BTreeSet<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
+    let modules = scopes.iter().flat_map(|scope| scope.modules.values().flatten());
+    let roots = modules.map(|module| folder_of_root(&module.root, feeds.new_folder)).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();
     let mut places: BTreeMap<(Option<PlaceKey<'d>>, Option<PlaceKey<'d>>, bool), usize> = BTreeMap::new();
     for (index, scope) in scopes.iter().enumerate() {
         let mut changes = of_scope(scope, options);
-        feeds.add(&mut changes, scope, &names);
+        feeds.add(&mut changes, scope, (&names, &roots));
         networks.add(&mut changes, scope, scopes.len() == 1);
         recreated::add(&mut changes, scope, by_terraform);
         if scope.doubtful.is_some() {

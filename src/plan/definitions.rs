@@ -151,7 +151,7 @@ impl<'d> Definitions<'d> {
             }
         }
         for source in &mut sources {
-            source.is_applied = applied.appliers_at(source.file, source.overlays()).next().is_some();
+            source.is_applied = !applied.appliers_at(source.file, &source.overlays()).is_empty();
         }
         Self { sources }
     }
@@ -261,7 +261,7 @@ impl BothDefinitions<'_> {
                 None => retained::of_removed(installer),
             }
         };
-        let of_appliers = || retained::of_appliers(self.applied, source.file, source.overlays());
+        let of_appliers = || retained::of_appliers(self.applied, source.file, &source.overlays());
         let found = source.kept.clone().or_else(of_installer).or_else(of_appliers);
         found.or_else(|| self.gained.any().map(str::to_owned))
     }

@@ -19,8 +19,8 @@ use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::homes::BothBuilt;
 use super::named_templates::{NamedTemplates, reads};
-use super::scope::{PLANNED, PlanScope, place_key, without_start};
-use super::terraform::TerraformFeeds;
+use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
+use super::terraform::{OwnRoots, TerraformFeeds};
 use super::unexecuted::{self, BuildFeed};
 use super::variables::variables_of;
 use super::{PlanPair, PlanSide};
@@ -57,7 +57,7 @@ pub(super) struct Feeds<'p> {
     /// Whether the input installs charts with Terraform or a template of a helmfile too.
     has_other_releases: bool,
     /// The start of the names of the new files.
-    new_folder: &'p str,
+    pub(super) new_folder: &'p str,
 }
 
 /// The files that may change how kustomizations build the objects of an overlay.
@@ -332,7 +332,7 @@ impl<'p> Feeds<'p> {
         &self,
         found: &mut Vec<PlanChange<'d>>,
         scope: &PlanScope<'d>,
-        scopes: &BTreeSet<&str>,
+        (scopes, roots): (&BTreeSet<&str>, &BTreeSet<&str>),
     ) {
         let has_values = !self.variables.is_empty() || !self.terraform.is_empty() || !self.files.is_empty();
         if !has_values && (self.builds.is_empty() || scope.unresolved.is_empty()) {
@@ -354,7 +354,10 @@ impl<'p> Feeds<'p> {
             let mut fields = Vec::new();
             let mut file = None;
             if let Some(spec) = object.at(&["spec"]) {
-                self.fields(*object, spec, "spec", &mut fields, &mut file);
+                let modules = scope.modules.get(&place_key(*object)).into_iter().flatten();
+                let own = modules.map(|module| folder_of_root(&module.root, self.new_folder)).collect();
+                let roots = OwnRoots { own, all: roots.clone() };
+                self.fields((*object, &roots), spec, "spec", &mut fields, &mut file);
             }
             let own = object.root().source().name();
             // An object that is now built for certain was built in an unknown way.
@@ -394,7 +397,7 @@ impl<'p> Feeds<'p> {
     /// Collects the fields below a node that have a variable with another value.
     fn fields<'f, 'd>(
         &'f self,
-        object: Object<'d>,
+        (object, roots): (Object<'d>, &OwnRoots<'_>),
         node: Node<'d>,
         path: &str,
         found: &mut Vec<FieldChange<'d>>,
@@ -404,16 +407,16 @@ impl<'p> Feeds<'p> {
             return;
         }
         for (key, child) in node.members() {
-            self.fields(object, child, &format!("{path}.{key}"), found, file);
+            self.fields((object, roots), child, &format!("{path}.{key}"), found, file);
         }
         for (index, child) in node.items().enumerate() {
-            self.fields(object, child, &format!("{path}[{index}]"), found, file);
+            self.fields((object, roots), child, &format!("{path}[{index}]"), found, file);
         }
         let of_terraform = |text: &str| {
             let file = node.source().name();
             // A here-document is a part of the configuration itself.
             let is_own = node.tree().is_evaluated() || is_terraform(file);
-            self.terraform.of_text(text, file).filter(|_| is_own)
+            self.terraform.of_text(text, file, roots).filter(|_| is_own)
         };
         // Helm renders a text in quotes, too.
         let of_chart = |text: &str| {

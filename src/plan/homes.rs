@@ -79,6 +79,18 @@ impl BothBuilt {
     }
 }
 
+/// The overlays of the old side that other kustomizations of the new side use: before, nothing may have applied them.
+fn became_bases(pair: PlanPair<'_>, [old, new]: [&BuiltObjects; 2]) -> BTreeSet<String> {
+    let overlays = |side: PlanSide<'_>, built: &BuiltObjects| -> BTreeSet<String> {
+        built.overlays().into_iter().map(|name| without_start(name, side.folder).to_owned()).collect()
+    };
+    let used = pair.new.cluster.files.iter().flat_map(cluster::references);
+    let used: BTreeSet<String> =
+        used.map(|folder| without_start(&folder, pair.new.folder).to_owned()).collect();
+    let now = overlays(pair.new, new);
+    overlays(pair.old, old).into_iter().filter(|name| !now.contains(name) && used.contains(name)).collect()
+}
+
 /// The builds of both sides. Overlays that share objects on one side, or from one side to the other, are for different clusters on both.
 pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
     let both = || [pair.old, pair.new].into_iter();
@@ -117,13 +129,16 @@ pub(super) fn built(pair: PlanPair<'_>) -> BothBuilt {
     let [old, new] = &homes;
     let apart = |overlays: &BTreeSet<String>| !is_nested(overlays);
     groups.extend(old.moved(new).map(|(_, overlays)| overlays).filter(apart));
+    // A name is unique in a cluster, also of objects of several bases.
+    let named: BTreeSet<&BTreeSet<String>> = homes.iter().flat_map(|homes| homes.0.values()).collect();
+    groups.extend(named.into_iter().filter(|overlays| overlays.len() > 1 && apart(overlays)).cloned());
     for (side, built) in both().zip(&mut sides) {
         for group in &groups {
             built.add_variants(|name| group.contains(without_start(name, side.folder)));
         }
     }
     let [old, new] = sides;
-    let doubtful =
-        bases.into_iter().filter(|(_, is_certain)| !is_certain).map(|(folder, _)| folder).collect();
+    let doubtful = bases.into_iter().filter(|(_, is_certain)| !is_certain).map(|(folder, _)| folder);
+    let doubtful = doubtful.chain(became_bases(pair, [&old, &new])).collect();
     BothBuilt { old, new, doubtful, dropped }
 }

@@ -55,7 +55,7 @@ pub(super) fn weaken(
         let Some(object) = change.change.old else { continue };
         let of_appliers = || {
             let file = object.root().source().name();
-            of_appliers((old, new), file, old.overlays_of(object))
+            of_appliers((old, new), file, &old.overlays_of(object))
         };
         let from_elsewhere = || {
             let overlays = old.plain_overlays_of(object);
@@ -71,7 +71,7 @@ pub(super) fn weaken(
 pub(super) fn of_appliers<'p>(
     (old, new): (&AppliedObjects<'p>, &AppliedObjects<'_>),
     file: &str,
-    overlays: BTreeSet<&'p str>,
+    overlays: &BTreeSet<&'p str>,
 ) -> Option<String> {
     let of_applier = |applier: &Applier<'_>| match new.counterpart(applier, old) {
         Some(after) => of_kept(after).or_else(|| of_moved(applier, after)).or_else(|| {
@@ -80,7 +80,7 @@ pub(super) fn of_appliers<'p>(
         }),
         None => of_removed(applier),
     };
-    let reasons: Option<Vec<String>> = old.appliers_at(file, overlays).map(of_applier).collect();
+    let reasons: Option<Vec<String>> = old.appliers_at(file, overlays).into_iter().map(of_applier).collect();
     reasons?.into_iter().next()
 }
 

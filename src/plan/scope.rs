@@ -175,6 +175,12 @@ fn by_name<'d>(
     variants.into_iter().map(named).collect()
 }
 
+/// The folder of a root module of Terraform without the start of its side. The outermost folder of a side is the empty text.
+pub(super) fn folder_of_root<'n>(root: &'n str, start: &str) -> &'n str {
+    let root = if root == "." { "" } else { root };
+    if root == start.trim_end_matches('/') { "" } else { without_start(root, start) }
+}
+
 /// The name of a file in the folder of a root module of Terraform, with a folder for each call that leads to a module.
 pub(super) fn file_of_module(module: &ModuleInstance, file: &str) -> String {
     let root = if module.root == "." { "" } else { &module.root };

@@ -139,6 +139,22 @@ impl FedPart<'_> {
     }
 }
 
+/// The root modules that make an object, among all root modules. Without any, parts of all root modules may feed the object.
+#[derive(Debug, Default)]
+pub(super) struct OwnRoots<'r> {
+    pub(super) own: BTreeSet<&'r str>,
+    pub(super) all: BTreeSet<&'r str>,
+}
+
+impl OwnRoots<'_> {
+    /// Whether a part of a folder or of a file of variables may feed the object: it is of no other root module.
+    fn have(&self, place: &str) -> bool {
+        let is_of_other = |folder: &str| self.all.contains(folder) && !self.own.contains(folder);
+        let around = parent(place).filter(|_| place.ends_with(VARIABLES));
+        self.own.is_empty() || !(is_of_other(place) || around.is_some_and(is_of_other))
+    }
+}
+
 /// Words in arguments that describe NodePools or EC2NodeClasses.
 const DESCRIBING: [&str; 3] = ["nodepool", "nodeclass", "karpenterresources"];
 
@@ -200,11 +216,11 @@ impl<'p> TerraformFeeds<'p> {
         self.parts.is_empty()
     }
 
-    /// The changed part that feeds the placeholders of a text in a file of the new side.
-    pub(super) fn of_text(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
+    /// The changed part that feeds the placeholders of a text in a file of the new side, for an object of some root modules.
+    pub(super) fn of_text(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &'p str)> {
         let (mut rest, file) = (text, without_start(file, self.new_folder));
         while let Some(placeholder) = Placeholder::find(rest) {
-            let fed = rest.get(placeholder.range.clone()).and_then(|inner| self.of_expression(inner, file));
+            let fed = rest.get(placeholder.range.clone()).and_then(|inner| self.of_roots(inner, file, roots));
             if fed.is_some() {
                 return fed;
             }
@@ -215,6 +231,10 @@ impl<'p> TerraformFeeds<'p> {
 
     /// The changed part that an expression in a file refers to, also through other parts.
     pub(super) fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
+        self.of_roots(text, file, &OwnRoots::default())
+    }
+
+    fn of_roots(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &'p str)> {
         let mut seen: BTreeSet<(&str, &str, Option<String>)> = BTreeSet::new();
         let in_folder = |text: &str, folder: &str| {
             let found = references(text).into_iter();
@@ -223,7 +243,7 @@ impl<'p> TerraformFeeds<'p> {
         let mut left = in_folder(text, parent(file).unwrap_or_default());
         while let Some((Reference { address, attribute }, folder)) = left.pop() {
             let Some((address, all)) = self.parts.get_key_value(&address) else { continue };
-            for part in near(all, &folder) {
+            for part in near(all, &folder).into_iter().filter(|part| roots.have(part.place)) {
                 if part.is_changed(attribute.as_deref()) {
                     return Some((address, part.file));
                 }
@@ -335,8 +355,14 @@ impl<'p> TerraformFeeds<'p> {
                     found.or_else(|| self.read_by(part, &text, &changed_file))
                 }
             }?;
+            let was_local = || {
+                let old = part.sides[0].iter().flatten().find(|given| given.name == argument);
+                old.and_then(|given| text_of(&given.text, argument)).is_some_and(is_local)
+            };
             let change = match part.sides_with(is_meant) {
                 [false, _] => ObjectChangeKind::Added,
+                // The objects of the module in the input may come from the new source.
+                [true, true] if was_local() => ObjectChangeKind::Added,
                 [_, false] => ObjectChangeKind::Removed,
                 _ => ObjectChangeKind::Changed,
             };

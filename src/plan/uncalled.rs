@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cluster::folders::{folders_of, parent};
+use cluster::folders::{joined, parent};
 use manifest::is_terraform;
 
-use super::scope::{SideObject, without_start};
+use super::blocks::parts;
+use super::scope::{SideObject, folder_of_root, without_start};
+use super::terraform::{is_local, text_of};
 use super::{PlanPair, PlanSide};
 
 /// Leaves out the objects of the new side whose module another one called before, if the text of the module is the same: it does not become a
@@ -16,20 +18,18 @@ pub(super) fn leave_out<'d>(
     news: &mut BTreeMap<String, Vec<SideObject<'d>>>,
 ) {
     let root_of = |one: &SideObject<'d>, side: PlanSide<'_>| {
-        one.module.map(|module| folder_of_root(&module.root, side.folder))
+        one.module.map(|module| folder_of_root(&module.root, side.folder).to_owned())
     };
-    let (mut roots, mut called) = (BTreeSet::new(), BTreeSet::new());
-    for one in olds.values().flatten() {
-        roots.extend(root_of(one, pair.old));
-        if one.module.is_some_and(|module| !module.address.is_empty()) {
-            let file = without_start(one.object.root().source().name(), pair.old.folder);
-            called.extend(folders_of(file).map(str::to_owned));
-        }
+    let roots: BTreeSet<String> = olds.values().flatten().filter_map(|one| root_of(one, pair.old)).collect();
+    let mut all: BTreeSet<String> =
+        news.values().flatten().filter_map(|one| root_of(one, pair.new)).collect();
+    all.retain(|root| !roots.contains(root));
+    if all.is_empty() {
+        return;
     }
-    let all: BTreeSet<String> = news.values().flatten().filter_map(|one| root_of(one, pair.new)).collect();
-    let is_uncalled = |root: &&String| {
-        !roots.contains(*root) && called.contains(*root) && texts(pair.old, root) == texts(pair.new, root)
-    };
+    let called = called(pair.old);
+    let is_uncalled =
+        |root: &&String| called.contains(*root) && texts(pair.old, root) == texts(pair.new, root);
     let uncalled: BTreeSet<&String> = all.iter().filter(is_uncalled).collect();
     if !uncalled.is_empty() {
         for objects in news.values_mut() {
@@ -38,11 +38,21 @@ pub(super) fn leave_out<'d>(
     }
 }
 
-/// The folder of a root module without the start of its side.
-fn folder_of_root(root: &str, start: &str) -> String {
-    // The folder of a side is a root module without the slash at the end of the start.
-    let name = if root == "." { "main.tf".to_owned() } else { format!("{root}/main.tf") };
-    parent(without_start(&name, start)).unwrap_or_default().to_owned()
+/// The folders of the local modules that the configurations of a side call.
+fn called(side: PlanSide<'_>) -> BTreeSet<String> {
+    let files = side.cluster.files.iter().filter(|file| is_terraform(file.source.name()));
+    let calls = files.flat_map(|file| {
+        let folder = parent(without_start(file.source.name(), side.folder)).unwrap_or_default();
+        let modules =
+            parts(file.source.text()).into_iter().filter(|part| part.address.starts_with("module."));
+        let arguments = modules.flat_map(|part| part.arguments).filter(|given| given.name == "source");
+        let folders = arguments.filter_map(|given| {
+            let source = text_of(&given.text, "source").filter(|source| is_local(source))?;
+            Some(joined(folder, source))
+        });
+        folders.collect::<Vec<_>>()
+    });
+    calls.collect()
 }
 
 /// The texts of the configurations of a folder, by their names.

@@ -287,6 +287,21 @@ fn kustomizations_of_flux_with_one_name_are_of_their_clusters() {
     }
     let interval = a.replace("10m", "5m");
     assert_eq!(of([&a, &b, ""], [&interval, &b, ""]), NONE);
+    // The Kustomization of the other cluster deletes nothing of this one.
+    let kept = a.replace("prune: true", "prune: false");
+    let start =
+        "may replace nodes of 1 NodePool (one in pools (clusters/dev/pools)): it may stay in the cluster: ";
+    let elsewhere = a.replace("./pools", "./elsewhere");
+    for (old, new) in [(kept.as_str(), ""), (a.as_str(), elsewhere.as_str())] {
+        let verdict = of([old, &b, ""], [new, &b, ""]);
+        assert!(verdict.starts_with(start), "{verdict}");
+    }
+    // Another folder of the same cluster, and a Kustomization that no longer has variables.
+    let moved = ["clusters/dev/pools.yaml", "clusters/prod/pools.yaml", "clusters/dev/apps/pools.yaml"];
+    assert_eq!(verdict(moved, [&a, &b, ""], ["", &b, &a]), NONE);
+    let plain = a.lines().filter(|line| !line.contains("postBuild")).collect::<Vec<_>>().join("\n");
+    let literal = of([&a, &b, ""], [&plain, &b, ""]);
+    assert!(literal.contains("1 NodePool (one in pools (clusters/dev/pools)): spec"), "{literal}");
     // The files of one folder.
     let files = ["clusters/dev.yaml", "clusters/prod.yaml", "clusters/test.yaml"];
     let dev = format!("replaces every node of 1 NodePool (one in pools (clusters/dev.yaml/pools)): {LABEL}");
@@ -303,7 +318,8 @@ fn overlays_count_by_themselves_beside_many_other_objects() {
         pool("one", "a"),
         (0..2000)
             .map(|at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{at}}}\n"))
-            .collect::<String>(),
+            .collect::<Vec<_>>()
+            .concat(),
     );
     let overlay = |team: &str| {
         format!(
@@ -365,8 +381,7 @@ fn an_overlay_that_is_not_built_for_certain_is_a_cluster_beside_the_others() {
     let kustomization = "prod/kustomization.yaml";
     assert_eq!(verdict((&transformers, &a), (&transformers, &b)), may("prod/t.yaml", "transformers"));
     assert_eq!(verdict((plain, &a), (&transformers, &a)), may(kustomization, "transformers"));
-    let before = may(kustomization, "transformers").replace("new/prod", "old/prod");
-    assert_eq!(verdict((&transformers, &a), (plain, &a)), before);
+    assert_eq!(verdict((&transformers, &a), (plain, &a)), may(kustomization, "transformers"));
     let prefix = |prefix: &str| {
         transformer(
             "PrefixTransformer",
@@ -418,4 +433,63 @@ fn a_variable_of_a_kustomization_counts_where_it_is_used() {
     );
     assert_eq!(verdict("a"), NONE);
     assert_eq!(verdict("$(OTHER)"), NONE);
+}
+
+#[test]
+fn an_application_that_takes_the_overlay_of_another_cluster_may_replace_nodes() {
+    let one = pool("one", "a");
+    let overlay = |team: &str| {
+        format!("resources: [../../base]\n{}", PATCH.replace("value: z", &format!("value: {team}")))
+    };
+    let app = |path: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: pools}}\nspec: {{source: {{repoURL: 'https://example.com/a', \
+             path: overlays/{path}}}}}\n"
+        )
+    };
+    let ([dev, prod], [of_dev, of_prod]) = (["x", "y"].map(overlay), ["dev", "prod"].map(app));
+    let files = |dev_app: &'static str| {
+        vec![
+            ("base/one.yaml", one.as_str()),
+            ("base/kustomization.yaml", "resources: [one.yaml]\n"),
+            ("overlays/dev/kustomization.yaml", &dev),
+            ("overlays/prod/kustomization.yaml", &prod),
+            ("clusters/dev/app.yaml", if dev_app == "dev" { &of_dev } else { &of_prod }),
+            ("clusters/prod/app.yaml", &of_prod),
+        ]
+    };
+    assert_eq!(plan(&files("dev"), &files("dev"))["verdict"], NONE);
+    let answer = plan(&files("dev"), &files("prod"));
+    assert_eq!(
+        answer["verdict"],
+        "may replace nodes: Application/pools has another `path`, which changes what it applies of Karpenter"
+    );
+}
+
+#[test]
+fn an_overlay_that_takes_another_base_is_compared_with_itself() {
+    type Files<'f> = Vec<(&'f str, &'f str)>;
+    let ([one, two], built) = (["a", "b"].map(|team| pool("one", team)), "resources: [one.yaml]\n");
+    let overlay = |base: &str| format!("resources: [../../{base}]\n");
+    let (of_one, of_two) = (overlay("v1"), overlay("v2"));
+    let files = |[dev, prod]: [&'static str; 2], text: &'static str| {
+        let of = |base: &str| if base == "v1" { of_one.as_str() } else { of_two.as_str() };
+        vec![
+            ("v1/one.yaml", one.as_str()),
+            ("v1/kustomization.yaml", built),
+            ("v2/one.yaml", if text == "b" { &two } else { &one }),
+            ("v2/kustomization.yaml", built),
+            ("overlays/dev/kustomization.yaml", of(dev)),
+            ("overlays/prod/kustomization.yaml", of(prod)),
+        ]
+    };
+    let verdict = |old: Files<'_>, new: Files<'_>| plan(&old, &new)["verdict"].as_str().unwrap().to_owned();
+    let label = "spec.template.metadata.labels.team";
+    let dev = format!("replaces every node of 1 NodePool (one in overlays/dev): {label}");
+    // Each of them has a base of its own, or nothing uses the second one before.
+    assert_eq!(verdict(files(["v1", "v2"], "b"), files(["v2", "v2"], "b")), dev);
+    assert_eq!(verdict(files(["v1", "v2"], "a"), files(["v1", "v2"], "b")), dev.replace("dev", "prod"));
+    let first = verdict(files(["v1", "v1"], "b"), files(["v2", "v1"], "b"));
+    assert!(first.starts_with(&dev.replace(&format!(": {label}"), "")), "{first}");
+    assert!(!first.contains("removes"), "{first}");
 }

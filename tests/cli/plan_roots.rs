@@ -158,10 +158,10 @@ fn the_nodes_of_a_module_that_nothing_calls_any_more_go() {
         };
         plan(&files(&call, &text), &files(new_call, new_text))["verdict"].as_str().unwrap().to_owned()
     };
-    let removes = "removes the nodes of 1 NodePool (default)";
+    let expected = "removes the nodes of 1 NodePool (default)";
     for gone in ["", "# nothing\n"] {
-        assert_eq!(of(gone, &text), removes);
-        assert_eq!(of(gone, ""), removes);
+        assert_eq!(of(gone, &text), expected);
+        assert_eq!(of(gone, ""), expected);
     }
     let removed = "removed {\n  from = module.pools\n  lifecycle { destroy = false }\n}\n";
     assert_eq!(of(removed, &text), NONE);
@@ -172,4 +172,87 @@ fn the_nodes_of_a_module_that_nothing_calls_any_more_go() {
         "{}",
         of("", &of_root)
     );
+}
+
+#[test]
+fn each_file_of_variables_that_a_command_names_is_a_cluster() {
+    const LABEL: &str = "spec.template.metadata.labels.team";
+    let text = of_team();
+    let main = "variable \"team\" { default = \"d\" }\nvariable \"other\" { default = \"\" }\nvariable \"enabled\" { default = true }\n\
+         module \"pools\" {\n  source  = \"./modules/pools\"\n  team    = var.team\n  enabled = var.enabled\n}\n";
+    let verdict = |old: [(&str, &str); 2], new: [(&str, &str); 2]| {
+        let [old, new] = [old, new].map(|variables| {
+            let mut files = vec![("main.tf", main), ("modules/pools/pools.tf", text.as_str())];
+            files.extend(variables.into_iter().filter(|(name, _)| !name.is_empty()));
+            files
+        });
+        plan(&old, &new)["verdict"].as_str().unwrap().to_owned()
+    };
+    let none = ("", "");
+    let prod = ("env/prod.tfvars", "team = \"b\"\n");
+    let dev = |text| ("env/dev.tfvars", text);
+    let expected = format!("replaces every node of 1 NodePool (default in env/dev.tfvars): {LABEL}");
+    assert_eq!(verdict([dev("team = \"a\"\n"), prod], [dev("team = \"c\"\n"), prod]), expected);
+    // The value of the other file, and a variable of nothing.
+    assert_eq!(verdict([dev("team = \"a\"\n"), prod], [dev("team = \"b\"\n"), prod]), expected);
+    assert_eq!(
+        verdict([dev("team = \"a\"\nother = 1\n"), prod], [dev("team = \"a\"\nother = 2\n"), prod]),
+        NONE
+    );
+    let gone = verdict([dev("team = \"a\"\n"), prod], [none, prod]);
+    assert_eq!(gone, "removes the nodes of 1 NodePool (default in env/dev.tfvars)");
+    // A variable that only the other file sets may have another value than its default.
+    let common =
+        |enabled: bool| ("common.tfvars", if enabled { "enabled = true\n" } else { "enabled = false\n" });
+    let off = verdict([dev("team = \"a\"\n"), common(true)], [dev("team = \"a\"\n"), common(false)]);
+    assert!(off.starts_with("removes the nodes of 1 NodePool (default in common.tfvars)"), "{off}");
+    // Without files of variables on the other side, the values there are not known.
+    let label = format!("may replace nodes of 1 NodePool (default): {LABEL}");
+    let both = [dev("team = \"a\"\n"), prod];
+    for one in [[dev("team = \"a\"\n"), none], both] {
+        assert_eq!((verdict([none; 2], one), verdict(one, [none; 2])), (label.clone(), label.clone()));
+    }
+    let example = |text| ("example.tfvars", text);
+    assert_eq!(verdict([example("team = \"a\"\n"), none], [example("team = \"b\"\n"), none]), NONE);
+}
+
+#[test]
+fn a_value_that_only_terraform_knows_is_of_its_root_module() {
+    let text = of_team();
+    let of = |name: &str| {
+        format!(
+            "data \"aws_ssm_parameter\" \"t\" {{ name = \"{name}\" }}\n{}",
+            root("team = data.aws_ssm_parameter.t.value")
+        )
+    };
+    let (dev, prod) = (of("/dev"), of("/prod"));
+    let verdict = |new: &str| verdict([[&dev, new], [&prod, &prod]], [&text, &text]);
+    assert_eq!(
+        verdict(&of("/other")),
+        "may replace nodes of 1 NodePool (default in envs/dev): spec.template.metadata.labels.team"
+    );
+    assert_eq!(verdict(&format!("{dev}# comment\n")), NONE);
+    // A module of another repository may have the objects, too.
+    let remote = dev.replace("../../modules/pools", "git::https://example.com/karpenter-pools.git?ref=v1");
+    assert!(
+        verdict(&remote).starts_with("may replace nodes of 1 NodePool (default in envs/dev)"),
+        "{}",
+        verdict(&remote)
+    );
+}
+
+#[test]
+fn an_object_that_leaves_a_root_module_for_a_file_may_go() {
+    let (text, call) = (of_team(), root("team = \"a\""));
+    let files = |dev: &'static str| {
+        let mut files = vec![("envs/prod/main.tf", call.as_str()), ("modules/pools/pools.tf", text.as_str())];
+        if dev == "terraform" {
+            files.push(("envs/dev/main.tf", &call));
+        } else {
+            files.extend([("gitops/dev/pool.yaml", POOL), ("gitops/dev/class.yaml", CLASS)]);
+        }
+        files
+    };
+    let verdict = plan(&files("terraform"), &files("gitops"))["verdict"].as_str().unwrap().to_owned();
+    assert!(verdict.starts_with("may replace nodes of 1 NodePool (default in gitops)"), "{verdict}");
 }

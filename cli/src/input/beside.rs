@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
-use terraform_objects::{FilesBeside, ManagedObjects, OPTIONS_BEFORE_EVALUATION};
+use terraform_objects::{FilesBeside, ManagedObjects, NamedVariables, OPTIONS_BEFORE_EVALUATION};
 
 use super::base::BaseFolder;
 use super::confinement::Confinement;
@@ -49,9 +49,10 @@ pub(crate) fn evaluate_managed(
     unread: &[String],
     base: &BaseFolder,
     input: &InputOptions,
+    named: NamedVariables,
 ) -> ManagedObjects {
     let beside = BesideOnDisk::new(base, unread, input, input.root());
-    terraform_objects::evaluate_managed(files, &beside, &input.limits)
+    terraform_objects::evaluate_managed(files, &beside, &input.limits, named)
 }
 
 /// Adds texts whose names are not known yet.

@@ -10,7 +10,10 @@ use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::Settings;
-use terraform_objects::{ManagedObjects, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration};
+use terraform_objects::{
+    ManagedObjects, NamedVariables, NoFilesBeside, PlannedSide, evaluate_plans, is_configuration,
+    variables_differ,
+};
 
 use super::beside::BesideInCommit;
 use super::charts::{self, TextReaders};
@@ -139,8 +142,12 @@ impl Reader<'_> {
             folder_links::further_inputs((&news, new), (&olds, old), &self.config.base),
         ];
         let has_links = further.iter().any(|inputs| !inputs.is_empty());
-        let ((mut old, old_objects), (mut new, new_objects)) =
-            (self.side(&olds, &further[0]), self.side(&news, &further[1]));
+        let evaluated = |named| (self.side(&olds, &further[0], named), self.side(&news, &further[1], named));
+        let mut sides = evaluated(NamedVariables::Apart);
+        if variables_differ((&sides.0.1, &old_folder), (&sides.1.1, &new_folder)) {
+            sides = evaluated(NamedVariables::Open);
+        }
+        let ((mut old, old_objects), (mut new, new_objects)) = sides;
         if has_links {
             let real = |name: &str| self.config.base.path(Path::new(name)).canonicalize().ok();
             let side = |files, folder| NamedFiles { files, folder, real: &real };
@@ -274,11 +281,17 @@ impl Reader<'_> {
         self.start(&[&news], messages)?;
         let mut pairs = Vec::new();
         if !self.run.input.paths.is_empty() {
-            pairs.push(self.since(&commit, "", &self.run.input.paths, &news)?);
+            pairs.push(self.since(&commit, "", &self.run.input.paths, &news, NamedVariables::Apart)?);
         }
         for folder in &self.run.input.clusters {
             let name = self.config.base.name(folder);
-            pairs.push(self.since(&commit, &name, std::slice::from_ref(folder), &news)?);
+            pairs.push(self.since(
+                &commit,
+                &name,
+                std::slice::from_ref(folder),
+                &news,
+                NamedVariables::Apart,
+            )?);
         }
         if pairs.iter().all(|pair| pair.files().next().is_none()) {
             return Err(nothing());
@@ -293,6 +306,7 @@ impl Reader<'_> {
         name: &str,
         paths: &[PathBuf],
         news: &[ClusterInputs],
+        named: NamedVariables,
     ) -> Result<LoadedPair, CommandError> {
         let inputs =
             news.iter().find(|one| one.cluster == name).map(std::slice::from_ref).unwrap_or_default();
@@ -300,7 +314,7 @@ impl Reader<'_> {
         let in_commit = CommitPaths::new(commit, base, &self.excluded, paths)?;
         let CommitPaths { root, below, .. } = &in_commit;
         let further = in_commit.further_inputs(inputs);
-        let (mut new, new_objects) = self.side(inputs, &further);
+        let (mut new, new_objects) = self.side(inputs, &further, named);
         let all = inputs.iter().flat_map(|one| &one.inputs).chain(&further);
         let kinds: KindsByName<'_> = all.map(|one| (one.name.as_str(), one.kind)).collect();
         let confinement = self.run.input.confinement.as_ref();
@@ -321,11 +335,14 @@ impl Reader<'_> {
         }
         let old_objects = if old.iter().any(|file| is_configuration(file.source.name())) {
             let beside = BesideInCommit::new(commit, root, base, below, &old, limits)?;
-            terraform_objects::evaluate_managed(&mut old, &beside, limits)
+            terraform_objects::evaluate_managed(&mut old, &beside, limits, named)
         } else {
             // A plan of Terraform reads no other files.
-            terraform_objects::evaluate_managed(&mut old, &NoFilesBeside, limits)
+            terraform_objects::evaluate_managed(&mut old, &NoFilesBeside, limits, named)
         };
+        if named == NamedVariables::Apart && variables_differ((&old_objects, ""), (&new_objects, "")) {
+            return self.since(commit, name, paths, news, NamedVariables::Open);
+        }
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
         old.extend(in_commit.texts_beside(&old)?);
         in_commit.drop_unused(&mut old, &mut new.files);
@@ -354,17 +371,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the files of a side.
+    /// Reads the files of a side of one cluster.
     fn cluster(&self, inputs: &[ClusterInputs]) -> Cluster {
-        self.side(inputs, &[]).0
+        self.side(inputs, &[], NamedVariables::Open).0
     }
 
     /// Reads the files of a side with further ones, and the objects whose resources may be created again.
-    fn side(&self, inputs: &[ClusterInputs], further: &[InputFile]) -> (Cluster, ManagedObjects) {
+    fn side(
+        &self,
+        inputs: &[ClusterInputs],
+        further: &[InputFile],
+        named: NamedVariables,
+    ) -> (Cluster, ManagedObjects) {
         let all = inputs.iter().flat_map(|one| &one.inputs).chain(further);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
         let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
-        let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input);
+        let managed = input::evaluate_managed(&mut files, &unread, &self.config.base, &self.run.input, named);
         files.extend(self.texts_beside(&files, &unread));
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();

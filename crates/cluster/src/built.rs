@@ -284,6 +284,15 @@ impl BuiltCluster {
         there.filter_map(|version| self.overlay_name(version.overlay)).collect()
     }
 
+    /// The names of the overlays that have this version of an object.
+    pub(crate) fn overlays_of_version(&self, object: &InputObject<'_>) -> BTreeSet<&str> {
+        let (own, _) = self.overlays_and_groups_of(object);
+        if own.is_empty() {
+            return self.overlays_of(object);
+        }
+        own.into_iter().filter_map(|overlay| self.overlay_name(overlay)).collect()
+    }
+
     /// The names of the overlays that are variants of each other, by group.
     pub(crate) fn groups_of_variants(&self) -> Vec<BTreeSet<&str>> {
         let mut groups: BTreeMap<OverlayId, BTreeSet<&str>> = BTreeMap::new();

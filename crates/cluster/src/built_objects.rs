@@ -124,15 +124,27 @@ impl BuiltObjects {
 
     /// The objects that overlays have, each with the names of these overlays.
     pub fn objects_of_overlays<'d>(&'d self, files: &'d [File]) -> Vec<(Object<'d>, BTreeSet<&'d str>)> {
+        self.objects_with(files, |input| self.0.overlays_of(input))
+    }
+
+    /// The objects that overlays have, each with the names of the overlays that build it in this way.
+    pub fn versions_of_overlays<'d>(&'d self, files: &'d [File]) -> Vec<(Object<'d>, BTreeSet<&'d str>)> {
+        self.objects_with(files, |input| self.0.overlays_of_version(input))
+    }
+
+    fn objects_with<'d>(
+        &'d self,
+        files: &'d [File],
+        overlays_of: impl Fn(&InputObject<'d>) -> BTreeSet<&'d str>,
+    ) -> Vec<(Object<'d>, BTreeSet<&'d str>)> {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let of_overlays = |input: &InputObject<'d>| (input.object, self.0.overlays_of(input));
         let all = self.input_objects(files);
-        let mut found: Vec<_> =
-            all.iter().map(of_overlays).filter(|(_, overlays)| !overlays.is_empty()).collect();
+        let with_overlays = all.iter().map(|input| (input.object, overlays_of(input)));
+        let mut found: Vec<_> = with_overlays.filter(|(_, overlays)| !overlays.is_empty()).collect();
         // Overlays that leave an object as it is may build it for certain or not.
-        found.dedup_by(|(one, _), (other, _)| one == other);
+        found.dedup();
         found
     }
 

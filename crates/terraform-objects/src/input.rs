@@ -51,6 +51,11 @@ impl<'f> InputFiles<'f> {
         paths.filter_map(|path| self.sources.get(path)).any(|source| has(source.text()))
     }
 
+    /// The paths in a folder, without those in folders below.
+    pub(crate) fn paths_of(&self, folder: &str) -> &[String] {
+        self.folders.get(folder).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Reads the files of variables beside the input.
     pub(crate) fn read_variables(&self) {
         for path in self.folders.values().flatten().filter(|path| is_variables(path)) {
@@ -103,7 +108,7 @@ fn is_whole(file: &File) -> bool {
     !file.documents.iter().any(is_cut)
 }
 
-fn folder_of(path: &str) -> &str {
+pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 

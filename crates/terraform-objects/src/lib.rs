@@ -11,6 +11,7 @@ mod merge;
 mod parts;
 mod text;
 mod value;
+mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,12 +24,14 @@ use terraform::{
 };
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
-pub use managed::{Deletion, ManagedObject, ManagedObjects, forgotten, recreated};
+pub use managed::{Deletion, ManagedObject, ManagedObjects, forgotten, recreated, variables_differ};
 pub use terraform::{PlannedSide, is_configuration};
+pub use variables::NamedVariables;
 
 use draft::DocumentDraft;
 use input::InputFiles;
 use merge::Merge;
+use variables::{CommandFiles, GivenRoot};
 
 /// Options for reading files that [`evaluate`] gets next: it reads the here-documents of configurations that it does not replace.
 pub const OPTIONS_BEFORE_EVALUATION: ReadOptions =
@@ -71,14 +74,19 @@ impl FilesBeside for NoFilesBeside {
 ///
 /// Of a resource that a plan in the folder of a configuration knows, only the object of the plan is left.
 pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) {
-    evaluate_into(files, beside, limits, None);
+    evaluate_into(files, beside, limits, (None, NamedVariables::Open));
 }
 
 /// Does the same as [`evaluate`] for a comparison, and returns the objects whose resources may be created again when they change. A resource
 /// that makes no object has no document, and every file of variables beside the input is one of the files.
-pub fn evaluate_managed(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) -> ManagedObjects {
+pub fn evaluate_managed(
+    files: &mut Vec<File>,
+    beside: &dyn FilesBeside,
+    limits: &Limits,
+    named: NamedVariables,
+) -> ManagedObjects {
     let mut managed = ManagedObjects::default();
-    evaluate_into(files, beside, limits, Some(&mut managed));
+    evaluate_into(files, beside, limits, (Some(&mut managed), named));
     managed
 }
 
@@ -86,7 +94,7 @@ fn evaluate_into(
     files: &mut Vec<File>,
     beside: &dyn FilesBeside,
     limits: &Limits,
-    mut managed: Option<&mut ManagedObjects>,
+    (mut managed, named): (Option<&mut ManagedObjects>, NamedVariables),
 ) {
     let planned = planned_in_folders(files, PlannedSide::After, managed.is_some(), limits);
     if !files.iter().any(|file| is_configuration(file.source.name())) {
@@ -118,29 +126,32 @@ fn evaluate_into(
     if managed.is_some() && !roots.is_empty() {
         found.read_variables();
     }
-    for root in roots.into_iter().filter(makes_objects) {
-        let mut configuration = EvaluatedConfiguration::evaluate_within(&root, &input, &[]);
-        convert::read_files(&mut configuration, &root, &input);
-        merge.add_problems(&configuration);
-        if let Some(managed) = &mut managed {
-            managed.add_moves(&root, &configuration);
-        }
+    let roots: Vec<String> = roots.into_iter().filter(makes_objects).collect();
+    let for_commands = is_compared.then(|| CommandFiles::of(&found, roots.len(), named));
+    for root in roots {
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
-        for (block, drafts) in convert::drafts(&configuration, managed.is_some(), is_planned) {
-            let module = module_of(block, &root);
-            if let Some(managed) = &mut managed {
-                managed.objects.extend(managed::objects_of(
-                    &module,
-                    block,
-                    &drafts,
-                    &configuration.texts,
-                    limits,
-                ));
-            }
-            merge.add_of_module(module, &drafts, &configuration.texts, limits);
+        let given = GivenRoot::all(&root, &found, for_commands.as_ref());
+        if let Some(managed) = &mut managed {
+            let is_apart = given.iter().any(|one| !one.files.is_empty());
+            managed.roots.insert(input::name_of(&root), is_apart);
         }
-        merge.add(&convert::absent(&configuration), &configuration.texts, limits);
+        for GivenRoot { name, files, open } in given {
+            let mut configuration = EvaluatedConfiguration::evaluate_open(&root, &input, &files, &open);
+            convert::read_files(&mut configuration, &root, &input);
+            merge.add_problems(&configuration);
+            if let Some(managed) = &mut managed {
+                managed.add_moves(&name, &configuration);
+            }
+            for (block, drafts) in convert::drafts(&configuration, is_compared, is_planned) {
+                let (module, texts) = (module_of(block, &name), &configuration.texts);
+                if let Some(managed) = &mut managed {
+                    managed.objects.extend(managed::objects_of(&module, block, &drafts, texts, limits));
+                }
+                merge.add_of_module(module, &drafts, texts, limits);
+            }
+            merge.add(&convert::absent(&configuration), &configuration.texts, limits);
+        }
     }
     let read = found.into_read().into_iter();
     let known = files.len();

@@ -184,6 +184,8 @@ fn differ(old: Node<'_>, new: Node<'_>) -> bool {
 #[derive(Debug, Default)]
 pub struct ManagedObjects {
     pub(crate) objects: Vec<ManagedObject>,
+    /// The names of the folders of the root modules, each with whether files of variables were evaluated apart.
+    pub(crate) roots: BTreeMap<String, bool>,
     moves: Vec<MovedAddress>,
 }
 
@@ -289,12 +291,14 @@ pub fn recreated<'o>(
         news.entry(&one.name).or_default().push(entry);
     }
     let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.module.root, new.1)).collect();
+    let old_roots: BTreeSet<&str> = old.0.objects.iter().map(root).collect();
     let deletion = |one: &'o ManagedObject| -> Option<Deletion> {
         let root = root(one);
         let address = new.0.address_of(root, new.1, &one.address)?;
         let named = news.get(&one.name).map(Vec::as_slice).unwrap_or_default();
-        // The folder of a root module that goes may have another name.
-        let is_same_root = |other: &str| other == root || !roots.contains(root);
+        // The folder of a root module that goes may have another name, which is new.
+        let is_same_root =
+            |other: &str| other == root || !(roots.contains(root) || old_roots.contains(other));
         let same = named.iter().find(|(other, place, _)| is_same_root(other) && *place == address);
         if let Some((.., same)) = same {
             if one.is_recreated_as(same) {
@@ -312,6 +316,17 @@ pub fn recreated<'o>(
         Some(if is_certain { Deletion::Certain } else { Deletion::ByOrder })
     };
     old.0.objects.iter().filter_map(|one| Some((one, deletion(one)?))).collect()
+}
+
+/// Whether files of variables that a command names tell the clusters of a root module apart on one side only. Each side has the start of the names of
+/// its files.
+pub fn variables_differ(old: (&ManagedObjects, &str), new: (&ManagedObjects, &str)) -> bool {
+    let news: BTreeMap<&str, bool> =
+        new.0.roots.iter().map(|(root, is_apart)| (within(root, new.1), *is_apart)).collect();
+    old.0
+        .roots
+        .iter()
+        .any(|(root, is_apart)| news.get(within(root, old.1)).is_some_and(|one| one != is_apart))
 }
 
 /// The objects that stay in the cluster when Terraform drops their resources from its state. Each side has the start of the names of its files.

@@ -247,7 +247,9 @@ impl OfText {
             let equal = *same.contents.entry(content(&document)).or_insert(index);
             if let Some(known) = self.documents.get_mut(equal) {
                 if let (Document::Read(known), Document::Read(tree)) = (known, document) {
-                    tree.modules().iter().for_each(|module| known.add_module(module.clone()));
+                    for module in tree.modules() {
+                        known.add_module(module.clone());
+                    }
                 }
                 return;
             }

@@ -120,9 +120,19 @@ impl EvaluatedConfiguration {
 
     /// Evaluates one of several configurations.
     pub fn evaluate_within(folder: &str, input: &ConfigurationInput<'_>, variable_files: &[String]) -> Self {
+        Self::evaluate_open(folder, input, variable_files, &BTreeSet::new())
+    }
+
+    /// Does the same for a command that may set further variables, whose defaults do not count.
+    pub fn evaluate_open(
+        folder: &str,
+        input: &ConfigurationInput<'_>,
+        variable_files: &[String],
+        open: &BTreeSet<String>,
+    ) -> Self {
         let session = EvaluationSession::new(folder, input, Texts::default());
         let mut collected = Collected::default();
-        let root = Module::root(&session, variable_files, &mut collected.problems);
+        let root = Module::root(&session, (variable_files, open), &mut collected.problems);
         collected.add_module(&root);
         drop(root);
         let Collected { blocks, absent, problems } = collected;
@@ -238,7 +248,7 @@ pub fn evaluate_expressions(
 ) -> Vec<Result<EvaluatedValue, String>> {
     let input = ConfigurationInput::new(files, 0);
     let session = EvaluationSession::new(folder, &input, Texts::default());
-    let root = Module::root(&session, &[], &mut Vec::new());
+    let root = Module::root(&session, (&[], &BTreeSet::new()), &mut Vec::new());
     let value = |text: &&str| {
         let expression: Expression =
             text.parse().map_err(|error: hcl_edit::parser::Error| error.message().to_owned())?;

@@ -1,7 +1,7 @@
 //! Modules: the values of their variables, locals and outputs.
 
 use core::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -61,10 +61,11 @@ enum Arguments<'s> {
 }
 
 impl<'s> Module<'s> {
-    /// The root module of a folder with the values of its `terraform.tfvars`, its `.auto.tfvars` and further files of variables.
+    /// The root module of a folder with the values of its `terraform.tfvars`, its `.auto.tfvars` and further files of variables. The values
+    /// of open variables are not known.
     pub(crate) fn root(
         session: &'s EvaluationSession<'s>,
-        variable_files: &[String],
+        (variable_files, open): (&[String], &BTreeSet<String>),
         problems: &mut Vec<SyntaxProblem>,
     ) -> Rc<Self> {
         let folder = session.root.to_owned();
@@ -80,6 +81,11 @@ impl<'s> Module<'s> {
         let mut values = BTreeMap::new();
         for path in default.chain(auto).chain(variable_files) {
             values.extend(variables_of(session, path, problems));
+        }
+        for (name, declaration) in syntax.variables.iter().filter(|(name, _)| open.contains(*name)) {
+            let unknown =
+                || EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), declaration.header);
+            values.entry(name.clone()).or_insert_with(unknown);
         }
         Rc::new(Self::new(session, syntax, folder, String::new(), Arguments::Root(values), 0))
     }

@@ -14,7 +14,7 @@ use crate::folders::{KnownFolders, parent};
 /// Label or annotation of an object whose variables Flux leaves as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// A Kustomization with variables.
+/// A Kustomization with variables, or one of a folder that another Kustomization with variables applies.
 struct FluxKustomization<'d> {
     name: &'d str,
     file: &'d str,
@@ -96,27 +96,36 @@ fn roots(files: &[File]) -> impl Iterator<Item = Node<'_>> {
     })
 }
 
-/// Whether an object is a Kustomization of Flux that replaces variables.
-fn is_with_variables(root: &Node<'_>) -> bool {
+/// Whether an object is a Kustomization of Flux.
+fn is_flux(root: &Node<'_>) -> bool {
     root.str_at(&["kind"]) == Some("Kustomization")
         && root
             .str_at(&["apiVersion"])
             .is_some_and(|version| version.starts_with("kustomize.toolkit.fluxcd.io/"))
-        && root.at_path(&["spec", "postBuild"]).is_some()
+}
+
+/// The Kustomizations of Flux with the folders that they apply: the ones that replace variables, and others that apply the same folder without
+/// variables.
+fn applied<'d>(files: &'d [File]) -> Vec<(Node<'d>, &'d str)> {
+    let has_variables = |root: &Node<'_>| root.at_path(&["spec", "postBuild"]).is_some();
+    let found: Vec<Node<'d>> = roots(files).filter(is_flux).collect();
+    if !found.iter().any(has_variables) {
+        return Vec::new();
+    }
+    let folders = KnownFolders::of(files);
+    let folder = |root: &Node<'d>| folders.find(root.str_at(&["spec", "path"])?);
+    let with_variables: BTreeSet<&str> =
+        found.iter().filter(|root| has_variables(root)).filter_map(folder).collect();
+    let applied = found.into_iter().filter_map(|root| Some((root, folder(&root)?)));
+    applied.filter(|(_, folder)| with_variables.contains(folder)).collect()
 }
 
 /// The names that several Kustomizations of Flux with variables have, of which one applies a folder of the other. They are of several clusters: in a
 /// cluster, a name in a namespace is unique.
 pub(crate) fn repeated_names(files: &[File]) -> RepeatedNames {
-    let own: Vec<Node<'_>> = roots(files).filter(is_with_variables).collect();
-    if own.len() < 2 {
-        return RepeatedNames::new();
-    }
-    let folders = KnownFolders::of(files);
     let mut by_name: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for root in own {
-        let folder = root.str_at(&["spec", "path"]).and_then(|path| folders.find(path));
-        if let Some((folder, name)) = folder.zip(root.str_at(&["metadata", "name"])) {
+    for (root, folder) in applied(files) {
+        if let Some(name) = root.str_at(&["metadata", "name"]) {
             by_name.entry(name).or_default().push((folder, root.source().name()));
         }
     }
@@ -137,9 +146,9 @@ pub(crate) fn repeated_names(files: &[File]) -> RepeatedNames {
     repeated.collect()
 }
 
-/// The Kustomizations of Flux whose variables and whose folder are in the input.
+/// The Kustomizations of Flux whose variables and whose folder are in the input, and others of the same folders.
 fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<FluxKustomization<'d>> {
-    let own: Vec<Node<'_>> = roots(files).filter(is_with_variables).collect();
+    let own = applied(files);
     if own.is_empty() {
         return Vec::new();
     }
@@ -148,11 +157,9 @@ fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<F
     for (name, map) in written.chain(generated.iter().map(VariableMap::generated)) {
         maps.entry(name).or_default().push(map);
     }
-    let folders = KnownFolders::of(files);
-    own.into_iter()
-        .filter_map(|root| {
-            let path = root.str_at(&["spec", "path"])?;
-            let folder = folders.find(path)?;
+    let known: Vec<FluxKustomization<'d>> = own
+        .into_iter()
+        .filter_map(|(root, folder)| {
             let mut variables = BTreeMap::new();
             for source in items_of(root.at_path(&["spec", "postBuild", "substituteFrom"])) {
                 let name = source.str_at(&["name"]).filter(|_| source.str_at(&["kind"]) == Some("ConfigMap"));
@@ -168,9 +175,13 @@ fn kustomizations<'d>(files: &'d [File], generated: &'d [GeneratedMap]) -> Vec<F
             variables.extend(own.into_iter().flat_map(texts));
             let name = root.str_at(&["metadata", "name"])?;
             let file = root.source().name();
-            (!variables.is_empty()).then_some(FluxKustomization { name, file, folder, variables })
+            Some(FluxKustomization { name, file, folder, variables })
         })
-        .collect()
+        .collect();
+    // Without known values, the objects stay as they are, unless others of the same folder have values.
+    let with_values: BTreeSet<&str> =
+        known.iter().filter(|one| !one.variables.is_empty()).map(|one| one.folder).collect();
+    known.into_iter().filter(|one| with_values.contains(one.folder)).collect()
 }
 
 /// A `ConfigMap` with variables.
