@@ -55,7 +55,7 @@ impl ChartRole {
 
 /// Whether a file has values for the tests of a chart.
 ///
-/// Source: "ct lint" in doc/ct_lint.md of helm/chart-testing: `*-values.yaml` in the folder `ci` of the chart.
+/// Source: "ct lint" in `doc/ct_lint.md` of helm/chart-testing: `*-values.yaml` in the folder `ci` of the chart.
 pub(super) fn is_of_tests(file: &str, chart: &str) -> bool {
     let inner = file.strip_prefix(chart).and_then(|rest| rest.strip_prefix("ci/"));
     inner.is_some_and(|rest| rest.ends_with("-values.yaml"))

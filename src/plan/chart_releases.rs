@@ -15,7 +15,7 @@ use objects::object::Object;
 
 use super::PlanSide;
 use super::changed_file::lines_by_key;
-use super::charts::GivingChart;
+use super::charts::{Charts, GivingChart};
 use super::named_templates::ExpandedTemplate;
 use super::outside::is_kustomization;
 use super::scope::without_start;
@@ -103,9 +103,10 @@ impl<'p> ChartReleases<'p> {
     /// Compares the releases of both sides.
     pub(super) fn of(
         sides: [(PlanSide<'p>, &'p BuiltObjects); 2],
-        files: [&BTreeMap<&'p str, &'p File>; 2],
+        [old_files, new_files]: [&BTreeMap<&'p str, &'p File>; 2],
     ) -> Self {
-        let [olds, news] = [0, 1].map(|side| of_side(sides[side], files[side]));
+        let [old_side, new_side] = sides;
+        let (olds, news) = (of_side(old_side, old_files), of_side(new_side, new_files));
         // A release that moved to another file has no counterpart there.
         let moved = |key: &ReleaseKey<'p>| {
             let is_same = |other: &ReleaseKey<'p>| ReleaseKey { file: key.file, ..*other } == *key;
@@ -123,7 +124,7 @@ impl<'p> ChartReleases<'p> {
         // A new release replaces no node. Removed objects are compared by themselves.
         let changed = olds.iter().filter_map(|(key, old)| match counterpart(key, old) {
             Some((key, new)) => {
-                let folders = [sides[0].0.folder, sides[1].0.folder];
+                let folders = sides.map(|(side, _)| side.folder);
                 (old != new).then(|| ChangedRelease::between(key.file, [old, new], folders))
             }
             None => key.kind.is_empty().then(|| ChangedRelease::removed(key.file, old)),
@@ -169,9 +170,21 @@ impl<'p> ChartReleases<'p> {
 
     /// The files with values that objects of Flux and Argo CD name for some charts, each with the folder of its chart; `None` if the input
     /// does not show all of them.
-    pub(super) fn listed_files<'g>(&self, giving: &'g [GivingChart<'_>]) -> Option<Vec<(&'g str, &'p str)>> {
-        let own =
-            || giving.iter().flat_map(|chart| self.installing(&chart.folder).map(move |one| (chart, one)));
+    pub(super) fn listed_files<'g>(
+        &self,
+        giving: &'g [GivingChart<'_>],
+        charts: &Charts<'_>,
+    ) -> Option<Vec<(&'g str, &'p str)>> {
+        let own = || {
+            let of_chart = |chart: &'g GivingChart<'_>| {
+                // Another chart may have the same name.
+                let is_own = |release: &&GivenValues<'p>| {
+                    release.charts.iter().any(|written| may_mean(written, &chart.folder, charts))
+                };
+                self.installing(&chart.folder).filter(is_own).map(move |release| (chart, release))
+            };
+            giving.iter().flat_map(of_chart)
+        };
         let is_known = own().next().is_some() && own().all(|(_, release)| !release.is_open);
         let files =
             own().flat_map(|(chart, one)| one.files.iter().map(|file| (chart.folder.as_str(), *file)));
@@ -248,6 +261,15 @@ fn name_of_chart(chart: &str) -> &str {
         "." => "",
         path => name(path.trim_end_matches('/')),
     }
+}
+
+/// Whether a chart, as it is written, may be the one of a folder: the input may be a part of the repository, or be around it.
+fn may_mean(chart: &str, folder: &str, charts: &Charts<'_>) -> bool {
+    let path = chart.trim_start_matches(['.', '/']).trim_end_matches('/');
+    let ends_with = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+    };
+    ends_with(folder, path) || (ends_with(path, folder) && !charts.has(path))
 }
 
 /// The releases of a side.

@@ -102,7 +102,7 @@ impl<'p> Charts<'p> {
         let mut found = BTreeMap::new();
         for (file, old) in olds.iter().filter(|(file, _)| name(file) == DEFINITION) {
             let Some(new) = news.get(file) else { continue };
-            let kept: BTreeSet<String> = dependencies_in(new).map(without_version).collect();
+            let kept: BTreeSet<BTreeSet<String>> = dependencies_in(new).map(without_version).collect();
             let outer = parent(file).unwrap_or_default();
             for item in dependencies_in(old).filter(|item| !kept.contains(&without_version(*item))) {
                 let Some(dependency) = Dependency::of(item, outer) else { continue };
@@ -116,6 +116,11 @@ impl<'p> Charts<'p> {
     /// The definition of a chart that no longer depends on the chart in a folder, or in another way.
     pub(super) fn lost(&self, folder: &str) -> Option<&'p str> {
         self.around.get(folder)?.iter().find_map(|around| self.lost.get(around).copied())
+    }
+
+    /// Whether a folder has a chart.
+    pub(super) fn has(&self, folder: &str) -> bool {
+        self.by_folder.contains_key(folder)
     }
 
     /// A chart, and the charts around it that give it values, from the inside out.
@@ -201,12 +206,12 @@ impl<'p> Dependency<'p> {
         let name = item.str_at(&["name"])?;
         let folder = item.str_at(&["repository"]).and_then(|address| address.strip_prefix("file://"));
         let folder = folder.map(|path| joined(outer, path));
-        let imports = items_of(item.get("import-values")).filter_map(|import| match import.as_str() {
-            Some(_) => Some(Import { child: EXPORTS, parent: None }),
-            None => {
-                let key = |key| import.str_at(&[key])?.split('.').next();
-                Some(Import { child: key("child")?, parent: key("parent") })
+        let imports = items_of(item.get("import-values")).filter_map(|import| {
+            if import.as_str().is_some() {
+                return Some(Import { child: EXPORTS, parent: None });
             }
+            let key = |key| import.str_at(&[key])?.split('.').next();
+            Some(Import { child: key("child")?, parent: key("parent") })
         });
         Some(Self { name, folder, keys: keys_of_dependency(item), imports: imports.collect() })
     }
@@ -221,14 +226,10 @@ fn dependencies_in(definition: &File) -> impl Iterator<Item = Node<'_>> {
     items_of(root.and_then(|root| root.get("dependencies")))
 }
 
-/// The text of a dependency without its version: the chart in the input is compared by itself.
-fn without_version(dependency: Node<'_>) -> String {
+/// The fields of a dependency without its version: the chart in the input is compared by itself.
+fn without_version(dependency: Node<'_>) -> BTreeSet<String> {
     let members = dependency.members().filter(|(key, _)| *key != "version");
-    members
-        .map(|(key, value)| format!("{key}: {}\n", value.to_json()))
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
+    members.map(|(key, value)| format!("{key}: {}", value.to_json())).collect()
 }
 
 /// The keys of the values of a chart that reach a dependency or switch it on.

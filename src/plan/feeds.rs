@@ -179,7 +179,7 @@ impl<'p> Feeds<'p> {
         let mut names: BTreeSet<&str> =
             giving.iter().filter_map(|one| one.keys.as_ref()).flatten().copied().collect();
         names.extend([name(folder), "global"]);
-        let listed = self.releases.listed_files(&giving).filter(|_| !self.has_other_releases);
+        let listed = self.releases.listed_files(&giving, &self.charts).filter(|_| !self.has_other_releases);
         let is_listed = |file: &ChangedFile<'p>| {
             let is_default = || {
                 let chart = self.charts.of_defaults(file.name);
@@ -220,8 +220,8 @@ impl<'p> Feeds<'p> {
             // Other files with values are compared by their keys.
             let changed_text = |folder: &str, text: &str| {
                 let texts = self.files.iter().filter(|file| is_values_template(file.name));
-                let mut named = texts.filter(|file| Self::is_named(file, folder, text));
-                named.find(|file| expanded.reads_values(&file.keys)).map(|file| file.name)
+                let mut own = texts.filter(|file| Self::is_named(file, folder, text));
+                own.find(|file| expanded.reads_values(&file.keys)).map(|file| file.name)
             };
             self.terraform.of_chart(name(folder), is_read, changed_text)
         })

@@ -176,8 +176,8 @@ impl<'p> WrittenRelease<'p> {
         let names: BTreeSet<String> =
             self.words().filter(|word| word.ends_with(".gotmpl")).map(|word| joined(folder, word)).collect();
         let files = side.cluster.files.iter().filter(|_| !names.is_empty());
-        let named = files.filter(|file| names.contains(without_start(file.source.name(), side.folder)));
-        let texts = named.map(|file| file.source.text());
+        let own = files.filter(|file| names.contains(without_start(file.source.name(), side.folder)));
+        let texts = own.map(|file| file.source.text());
         self.meaning().into_iter().chain(texts).collect::<Vec<_>>().join("\n")
     }
 }

@@ -14,7 +14,7 @@ const OPENING: [&str; 5] = ["define", "if", "range", "with", "block"];
 
 /// Function that renders a value, which may read everything.
 ///
-/// Source: "Using the 'tpl' Function" in docs/howto/charts_tips_and_tricks.mdx of helm/helm-www.
+/// Source: "Using the 'tpl' Function" in `docs/howto/charts_tips_and_tricks.mdx` of helm/helm-www.
 const RENDERING: &str = "tpl";
 
 /// Actions that render a named template. A block defines it too, unless another file does.

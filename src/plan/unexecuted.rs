@@ -56,7 +56,7 @@ pub(super) fn changed<'p>(
                     .flat_map(|file| objects_of(file))
                     .any(|one| variables.contains(&(one.kind(), one.name())))
             };
-            let texts = sides.map(|side| side.get(name).map(|file| cluster::unexecuted_text(file)));
+            let texts = sides.map(|side| side.get(name).map(|file| cluster::unexecuted_fields(file)));
             if texts[0] != texts[1] {
                 found.push(BuildFeed::of_kustomization(name));
             }

@@ -166,7 +166,8 @@ fn of_a_template_for_many_applications_the_elements_of_pools_count() {
 /// A NodePool with a label, indented.
 fn indented(team: &str, spaces: usize) -> String {
     let text = POOL.replace("team: a", &format!("team: {team}"));
-    text.lines().map(|line| format!("{}{line}\n", " ".repeat(spaces))).collect()
+    let lines: Vec<String> = text.lines().map(|line| format!("{}{line}", " ".repeat(spaces))).collect();
+    lines.join("\n") + "\n"
 }
 
 #[test]

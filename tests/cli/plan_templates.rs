@@ -48,9 +48,10 @@ fn templates_of_other_programs_with_node_pools_may_replace_nodes() {
     }
     let set = |team: &str| {
         let pool = POOL.replace("team: a", &format!("team: {team}"));
-        let text: String = pool.lines().map(|line| format!("    {line}\n")).collect();
+        let text: Vec<String> = pool.lines().map(|line| format!("    {line}")).collect();
+        let text = text.join("\n");
         format!(
-            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: pools}}\nspec:\n  resourcesTemplate: |\n{text}"
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {{name: pools}}\nspec:\n  resourcesTemplate: |\n{text}\n"
         )
     };
     let of = |old: &str, new: &str| verdict(&[("class.yaml", CLASS)], &[("pools.yaml", old, new)]);
@@ -199,6 +200,10 @@ fn files_with_values_that_no_release_of_a_chart_names_change_no_node() {
     let pattern = app.replace("values-prod.yaml", "'values-*.yaml'");
     let pattern = [("apps/pools.yaml", pattern.as_str())];
     assert_eq!(of(&pattern, "pools/values-dev.yaml"), feeds("pools/values-dev.yaml"));
+    // The release of another chart of this name.
+    let elsewhere = app.replace("path: pools", "path: others/pools");
+    let elsewhere = [("apps/pools.yaml", elsewhere.as_str()), ("others/pools/Chart.yaml", "name: pools\n")];
+    assert_eq!(of(&elsewhere, "pools/values-dev.yaml"), feeds("pools/values-dev.yaml"));
     // A text that a template reads.
     let change = ("pools/files/a.yaml", "team: a\n", "team: b\n");
     assert_eq!(of_chart(".Files.Get \"files/a.yaml\"", &named, &[change]), feeds(change.0));

@@ -19,6 +19,6 @@ mod substitution;
 pub use files::Cluster;
 pub use kustomize::{
     KUSTOMIZATION_FILES, generator_files, generators, references, sources_of_variables, text_of,
-    unexecuted_files, unexecuted_text,
+    unexecuted_fields, unexecuted_files,
 };
 pub use substitution::{NameRepetition, RepeatedNames};

@@ -41,7 +41,7 @@ use steps::Steps;
 pub use generator::{GeneratedEntry, Generator, generator_files, generators, text_of};
 pub use patches::{Patches, is_named_patch, is_part, looks_like_patch};
 pub use path::KUSTOMIZATION_FILES;
-pub use unexecuted::{sources_of_variables, unexecuted_files, unexecuted_text};
+pub use unexecuted::{sources_of_variables, unexecuted_fields, unexecuted_files};
 
 /// Steps that all builds may take for each node of the limits.
 const STEPS_PER_NODE: usize = 32;

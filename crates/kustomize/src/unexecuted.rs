@@ -180,11 +180,11 @@ pub fn unexecuted_files<'f>(file: &File, find: impl Fn(&str) -> Option<&'f File>
     found
 }
 
-/// The fields of a kustomization that a build does not execute, with their values, as a text; empty for another file.
-pub fn unexecuted_text(file: &File) -> String {
+/// The fields of a kustomization that a build does not execute, each with its value; none for another file.
+pub fn unexecuted_fields(file: &File) -> Vec<String> {
     let kustomization = Kustomization::find(file, manifest::FileNumber::new(0));
     let fields = kustomization.into_iter().flat_map(Kustomization::unexecuted);
-    fields.map(|(name, value)| format!("{name}: {}\n", value.to_json())).collect()
+    fields.map(|(name, value)| format!("{name}: {}", value.to_json())).collect()
 }
 
 /// Kind and name of each object from which a variable of a kustomization has its value.
