@@ -38,7 +38,7 @@ fn yaml(indentation: &str, comment: &str) -> String {
     let text = format!(
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: x}}\nspec:\n  instanceProfile: arn:aws:iam::1:instance-profile/x{comment}\n  amiSelectorTerms: [{{alias: al2023@latest}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n"
     );
-    text.lines().map(|line| format!("{indentation}{line}\n")).collect()
+    text.split_inclusive('\n').flat_map(|line| [indentation, line]).collect()
 }
 
 const MISTAKE: &str = "instance-profile-is-arn";
@@ -243,4 +243,18 @@ fn a_file_that_two_conditions_may_choose_has_a_mistake_once() {
     // A file that a configuration reads is read, whatever its extension is.
     let shown = Folder::with(&files).run(&["check", ".", "--verbose"]).stdout;
     assert!(!shown.contains("not read"), "{shown}");
+}
+
+#[test]
+fn elements_that_exclude_each_other_are_one_object() {
+    let checked = |for_each: &str| {
+        let body = class("{ name = \"x-${each.key}\" }");
+        let main = format!(
+            "variable \"on\" {{}}\nresource \"kubernetes_manifest\" \"c\" {{\n  for_each = {for_each}\n  manifest = {body}\n}}\n"
+        );
+        check(&[("main.tf", &main)])["summary"]["checked"].as_u64().unwrap()
+    };
+    assert_eq!(checked("var.on ? { a = 1 } : { b = 1 }"), 1);
+    assert_eq!(checked("var.on ? { a = 1, b = 1 } : { b = 1 }"), 2);
+    assert_eq!(checked("{ for k, v in { a = 1, b = 1 } : k => v if var.on }"), 2);
 }

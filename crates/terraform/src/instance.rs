@@ -122,6 +122,10 @@ fn unknown(repetition: Option<&(&'static str, EvaluatedValue)>, is_compared: boo
 /// The instances of the elements that `for_each` may have.
 fn possible(session: &EvaluationSession<'_>, collection: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
     let elements = collection.as_unknown()?.possible.as_deref()?;
+    // Rules about several objects must not see objects that exclude each other. A comparison has them on both sides.
+    if elements.is_exclusive && !session.input.names_show_contents() {
+        return None;
+    }
     let set = convert(&elements.all, &Type::set(Type::String)).ok();
     let mut instances = each(session, set.as_ref().unwrap_or(&elements.all))?;
     for instance in &mut instances {

@@ -34,7 +34,8 @@ pub(super) fn objects(
     let mut objects: Vec<DocumentDraft> = Vec::new();
     for part in unevaluated {
         let known = reader.known(&part);
-        if known.is_empty() || chart == RAW {
+        // Of a text with directives, everything is known that they may write.
+        if known.is_empty() || (chart == RAW && !has_directives(&part)) {
             objects.extend(reader.unknown(part));
         }
         objects.extend(known);
@@ -246,6 +247,11 @@ fn items_of(part: &DraftPart) -> Option<Vec<DraftPart>> {
     let DraftPart::Value(value) = part else { return part.items() };
     let Some(unknown) = value.as_unknown() else { return part.items() };
     Some(unknown.text.known_items()?.iter().cloned().map(DraftPart::Value).collect())
+}
+
+/// Whether a value is a text with directives that are not resolved.
+fn has_directives(part: &DraftPart) -> bool {
+    matches!(part, DraftPart::Value(value) if text_of(value).is_some_and(|text| !text.directives().is_empty()))
 }
 
 /// Whether a collection that is not known may have further elements than the known ones.

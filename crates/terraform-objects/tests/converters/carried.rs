@@ -48,13 +48,13 @@ fn each_object_of_a_raw_chart_is_read_or_named() {
     .kind = "B" @7:32
     .x = "${module.m.x}" @7:38
     --- main.tf:10
-    .apiVersion = "a/v1" @10:7 from "apiVersion: a/v1\n      kind: C\n      ---\n      apiVersion: a/v1\n      kind: D\n"
-    .kind = "C" @10:7 from "apiVersion: a/v1\n      kind: C\n      ---\n      apiVersion: a/v1\n      kind: D\n"
-    --- main.tf:10
-    .apiVersion = "a/v1" @10:7 from "apiVersion: a/v1\n      kind: C\n      ---\n      apiVersion: a/v1\n      kind: D\n"
-    .kind = "D" @10:7 from "apiVersion: a/v1\n      kind: C\n      ---\n      apiVersion: a/v1\n      kind: D\n"
-    --- main.tf:16
-    Template(Span { start: 312, end: 397 })
+    .apiVersion = "a/v1" @10:19
+    .kind = "C" @11:13
+    --- main.tf:13
+    .apiVersion = "a/v1" @13:19
+    .kind = "D" @14:13
+    --- main.tf:18
+    Template(Span { start: 349, end: 351 })
     "#);
     let list = "  values = [yamlencode({ resources = concat([{ kind = \"A\" }], module.m.list), templates = [module.m.text] })]\n";
     assert_snapshot!(release("raw", list), @r#"
@@ -64,12 +64,13 @@ fn each_object_of_a_raw_chart_is_read_or_named() {
     `helm_release.r`, not checked: `templates[0]` is known only after Terraform applies `${module.m.text}`
     "#);
     let directive = "  values = [<<-Y\n    resources:\n    %{ if module.m.a ~}\n    - {apiVersion: a/v1, kind: A}\n    %{ endif ~}\n  Y\n  , module.m.values]\n";
-    assert_snapshot!(release("raw", directive), @"
-    --- main.tf:5
-    `helm_release.r`, not checked: a directive in `values` (main.tf:5) is known only after Terraform applies `${module.m.a}`
+    assert_snapshot!(release("raw", directive), @r#"
+    --- main.tf:6
+    .apiVersion = "a/v1" @6:20
+    .kind = "A" @6:32
     --- main.tf:9
     `helm_release.r`, not checked: `values` is known only after Terraform applies `${module.m.values}`
-    ");
+    "#);
 }
 
 #[test]

@@ -223,8 +223,12 @@ impl Evaluation<'_> {
             unknown.text = core::mem::take(&mut unknown.text).with_known_items(items);
         }
         if is_whole {
-            let possible =
-                PossibleElements::of(&all).map(|one| PossibleElements { decided: conditions, ..one });
+            let is_exclusive = possible.is_some_and(|possible| possible.is_exclusive);
+            let possible = PossibleElements::of(&all).map(|one| PossibleElements {
+                decided: conditions,
+                is_exclusive,
+                ..one
+            });
             unknown.possible = possible.map(Arc::new);
         } else if let Some(members) = all.members() {
             unknown.text = core::mem::take(&mut unknown.text).with_known_members(members.clone());

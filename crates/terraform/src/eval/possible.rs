@@ -21,6 +21,8 @@ pub(crate) struct PossibleElements {
     pub(crate) all: EvaluatedValue,
     /// What decides whether the collection has an element, by its key. An element that is not here is there for certain.
     pub(crate) decided: BTreeMap<Arc<str>, Arc<str>>,
+    /// Whether some elements exclude others: each result of a condition has elements that the other one lacks.
+    pub(crate) is_exclusive: bool,
 }
 
 impl PossibleElements {
@@ -31,21 +33,22 @@ impl PossibleElements {
             Some(_) => None,
             None => {
                 keys(value)?;
-                Some(Self { all: value.clone(), decided: BTreeMap::new() })
+                Some(Self { all: value.clone(), decided: BTreeMap::new(), is_exclusive: false })
             }
         }
     }
 
     /// The elements in a collection of a type.
     pub(crate) fn converted(&self, to: &Type) -> Option<Self> {
-        Some(Self { all: convert(&self.all, to).ok()?, decided: self.decided.clone() })
+        Some(Self { all: convert(&self.all, to).ok()?, ..self.clone() })
     }
 
     /// The elements that `merge` makes of some objects. None if an element that may be there would replace another one.
     pub(crate) fn merged(objects: &[EvaluatedValue], place: TextPlace) -> Option<Self> {
-        let (mut all, mut decided) = (BTreeMap::new(), BTreeMap::new());
+        let (mut all, mut decided, mut is_exclusive) = (BTreeMap::new(), BTreeMap::new(), false);
         for object in objects.iter().filter(|object| !object.is_null()) {
             let own = Self::of(object)?;
+            is_exclusive |= own.is_exclusive;
             for (key, member) in own.all.members()?.as_map() {
                 match own.decided.get(key) {
                     None => decided.remove(key),
@@ -55,7 +58,7 @@ impl PossibleElements {
                 all.insert(Arc::clone(key), member.clone());
             }
         }
-        Some(Self { all: EvaluatedValue::object(all, place), decided })
+        Some(Self { all: EvaluatedValue::object(all, place), decided, is_exclusive })
     }
 
     /// What decides about each element, in their order.
@@ -74,6 +77,9 @@ impl PossibleElements {
         let place = self.all.place;
         let own = keys(&self.all)?;
         let others = keys(&other.all)?;
+        let lacks = |keys: &[Arc<str>], beside: &[Arc<str>]| keys.iter().any(|key| !beside.contains(key));
+        let is_exclusive =
+            self.is_exclusive || other.is_exclusive || (lacks(&own, &others) && lacks(&others, &own));
         let mut decided = BTreeMap::new();
         for (keys, beside, of, is) in
             [(&own, &others, &self.decided, "true"), (&others, &own, &other.decided, "false")]
@@ -110,7 +116,7 @@ impl PossibleElements {
             }
             _ => return None,
         };
-        Some(Self { all, decided })
+        Some(Self { all, decided, is_exclusive })
     }
 }
 

@@ -18,6 +18,7 @@ mod sets;
 mod spelled;
 mod strings;
 mod table;
+mod times;
 mod yaml_decode;
 mod yaml_encode;
 

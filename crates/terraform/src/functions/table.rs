@@ -4,16 +4,15 @@ use super::Kind::{Any, Bool, Bools, List, Number, Set, String, StringLists, Stri
 use super::Needs::{Arguments, Everything, Items, Members, Nothing, Spelling};
 use super::{
     Answer, Call, Function, Kind, Needs, Parameter, collections, conversions, encoding, files, format, json,
-    lists, maps, network, numbers, pattern, sets, strings, yaml_decode, yaml_encode,
+    lists, maps, network, numbers, pattern, sets, strings, times, yaml_decode, yaml_encode,
 };
 
 /// Functions that exist and are not evaluated: their results depend on the machine, the time or chance, or nothing in a manifest
 /// needs them.
-pub(super) const NOT_EVALUATED: [&str; 22] = [
+pub(super) const NOT_EVALUATED: [&str; 20] = [
     "abspath",
     "base64gzip",
     "bcrypt",
-    "csvdecode",
     "ephemeralasnull",
     "formatdate",
     "issensitive",
@@ -25,7 +24,6 @@ pub(super) const NOT_EVALUATED: [&str; 22] = [
     "templatestring",
     "textdecodebase64",
     "textencodebase64",
-    "timeadd",
     "timecmp",
     "timestamp",
     "type",
@@ -66,7 +64,7 @@ const STRING: Parameter = one(String);
 const NUMBER: Parameter = one(Number);
 const ANY: Parameter = one(Any);
 
-static FUNCTIONS: [Function; 96] = [
+static FUNCTIONS: [Function; 98] = [
     of("abs", &[NUMBER], Number, Everything, numbers::abs),
     of("alltrue", &[one(Bools)], Bool, Nothing, collections::alltrue),
     of("anytrue", &[one(Bools)], Bool, Nothing, collections::anytrue),
@@ -87,6 +85,7 @@ static FUNCTIONS: [Function; 96] = [
     of("compact", &[one(Strings)], Strings, Everything, lists::compact),
     with(ANY, of("concat", &[], Any, Items, lists::concat)),
     of("contains", &[ANY, ANY], Bool, Arguments, lists::contains),
+    of("csvdecode", &[STRING], Any, Everything, times::csvdecode),
     of("dirname", &[STRING], String, Everything, files::dirname),
     of("distinct", &[one(List)], Any, Everything, lists::distinct),
     of("element", &[ANY, NUMBER], Any, Arguments, lists::element),
@@ -145,6 +144,7 @@ static FUNCTIONS: [Function; 96] = [
     of("substr", &[STRING, NUMBER, NUMBER], String, Everything, strings::substr),
     of("sum", &[ANY], Number, Everything, numbers::sum),
     of("templatefile", &[STRING, nullable(Any)], Any, Nothing, files::templatefile),
+    of("timeadd", &[STRING, STRING], String, Everything, times::timeadd),
     of("title", &[STRING], String, Everything, strings::title),
     of("tobool", &[nullable(Any)], Bool, Nothing, conversions::tobool),
     of("tolist", &[nullable(Any)], Any, Nothing, conversions::tolist),

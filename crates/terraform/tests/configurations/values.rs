@@ -241,3 +241,28 @@ fn each_of_many_instances_is_evaluated() {
     assert_eq!(last.body.get("v").and_then(EvaluatedValue::as_str), Some("name-1999"));
     assert_eq!(configuration.blocks.len(), 1000);
 }
+
+#[test]
+fn tables_and_instants_are_values() {
+    assert_eq!(
+        v_of("csvdecode(\"name,cpu\\na,\\\"1,5\\\"\\n\\nb,\\n\")"),
+        r#"[{"cpu":"1,5","name":"a"},{"cpu":"","name":"b"}]"#
+    );
+    assert_eq!(v_of("csvdecode(\"a,b\")"), "[]");
+    assert_eq!(v_of("timeadd(\"2026-01-01T00:00:00Z\", \"36h\")"), "\"2026-01-02T12:00:00Z\"");
+    let failure = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}")).1;
+    for v in [
+        "csvdecode(\"a,a\\n1,2\")",
+        "csvdecode(\"a\\n1,2\")",
+        "csvdecode(\"a\\nx\\\"y\")",
+        "timeadd(\"2026-01-01T00:00:00Z\", \"1d\")",
+    ] {
+        assert!(failure(v).is_some(), "{v}");
+    }
+    // Only Terraform knows how it writes an instant with an offset.
+    assert_eq!(failure("timeadd(\"2026-01-01T00:00:00+01:00\", \"1h\")"), None);
+}
+
+fn v_of(value: &str) -> String {
+    v(&format!("resource \"a\" \"b\" {{\n  v = {value}\n}}"))
+}
