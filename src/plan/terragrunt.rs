@@ -33,7 +33,7 @@ const INCLUDED: [&str; 2] = ["terragrunt.hcl", "root.hcl"];
 
 /// A configuration on one side.
 #[derive(Debug)]
-pub(super) struct Configuration<'p> {
+pub(super) struct TerragruntFile<'p> {
     /// The name of the file on its side.
     pub(super) shown: &'p str,
     pub(super) text: &'p str,
@@ -45,7 +45,7 @@ pub(super) struct Configuration<'p> {
 }
 
 /// The configurations of a side by their names without the start of the side.
-pub(super) type Configurations<'p> = BTreeMap<&'p str, Configuration<'p>>;
+pub(super) type TerragruntFiles<'p> = BTreeMap<&'p str, TerragruntFile<'p>>;
 
 /// Part of a unit that changes the plan of Terraform.
 pub(super) struct ChangedPart<'p> {
@@ -57,9 +57,9 @@ pub(super) struct ChangedPart<'p> {
 }
 
 /// The configurations of both sides, and what they refer to.
-pub(super) struct Units<'u, 'p> {
-    pub(super) olds: Configurations<'p>,
-    pub(super) news: Configurations<'p>,
+pub(super) struct TerragruntUnits<'u, 'p> {
+    pub(super) olds: TerragruntFiles<'p>,
+    pub(super) news: TerragruntFiles<'p>,
     /// The configurations of the new side by the last part of their names.
     by_name: BTreeMap<&'p str, Vec<&'p str>>,
     /// The names of all files of the new side.
@@ -68,7 +68,7 @@ pub(super) struct Units<'u, 'p> {
     pub(super) modules: NodeModules<'u, 'p>,
 }
 
-impl<'p> Configuration<'p> {
+impl<'p> TerragruntFile<'p> {
     fn of(shown: &'p str, text: &'p str) -> Self {
         let whole = arguments_in(text);
         let inputs = arguments_of(text, "inputs").unwrap_or_else(|| {
@@ -91,11 +91,11 @@ impl<'p> Configuration<'p> {
 }
 
 /// The configurations of a side by their names without the start of the side.
-fn of_side(side: PlanSide<'_>) -> Configurations<'_> {
+fn of_side(side: PlanSide<'_>) -> TerragruntFiles<'_> {
     let files = side.cluster.files.iter().filter(|file| file.source.name().ends_with(EXTENSION));
     let own = files.map(|file| {
         let shown = file.source.name();
-        (without_start(shown, side.folder), Configuration::of(shown, file.source.text()))
+        (without_start(shown, side.folder), TerragruntFile::of(shown, file.source.text()))
     });
     own.collect()
 }
@@ -113,9 +113,9 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
     let files = pair.new.cluster.files.iter();
     let files = files.map(|file| without_start(file.source.name(), pair.new.folder)).collect();
     let modules = NodeModules::of(pair, &feeds.terraform);
-    let units = Units { olds, news, by_name, files, feeds, modules };
+    let units = TerragruntUnits { olds, news, by_name, files, feeds, modules };
     let both = units.news.keys().filter(|file| units.olds.contains_key(*file));
-    let changed = both.filter_map(|file| Unit { file, units: &units }.changed());
+    let changed = both.filter_map(|file| TerragruntUnit { file, units: &units }.changed());
     let change = |changed: ChangedPart<'p>| PlannedChange {
         cluster: pair.name.to_owned(),
         kind: String::new(),
@@ -134,9 +134,9 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
 
 /// A unit that both sides have.
 #[derive(Clone, Copy)]
-pub(super) struct Unit<'u, 'p> {
+pub(super) struct TerragruntUnit<'u, 'p> {
     pub(super) file: &'p str,
-    pub(super) units: &'u Units<'u, 'p>,
+    pub(super) units: &'u TerragruntUnits<'u, 'p>,
 }
 
 /// Inputs and module of a unit whose module makes NodePools or EC2NodeClasses.
@@ -161,7 +161,7 @@ impl NodeUnit<'_, '_> {
     }
 }
 
-impl<'u, 'p> Unit<'u, 'p> {
+impl<'u, 'p> TerragruntUnit<'u, 'p> {
     /// The changed part of the unit on which NodePools or EC2NodeClasses of its module depend.
     fn changed(&self) -> Option<ChangedPart<'p>> {
         let files = self.with_included();
@@ -172,7 +172,7 @@ impl<'u, 'p> Unit<'u, 'p> {
 
     /// The inputs and the module of the unit, if the module makes NodePools or EC2NodeClasses.
     fn node_unit(&self, files: Vec<&'p str>) -> Option<NodeUnit<'u, 'p>> {
-        let Units { news, feeds, modules, .. } = self.units;
+        let TerragruntUnits { news, feeds, modules, .. } = self.units;
         let source = files.iter().find_map(|file| Some((*file, news.get(file)?.source.as_ref()?)));
         let folder = match source {
             Some((_, source)) => self.folder_of(source.text.split('"').nth(1).unwrap_or_default()),
@@ -194,7 +194,7 @@ impl<'u, 'p> Unit<'u, 'p> {
 
     /// The changed module, or the changed input on which its nodes depend.
     fn changed_module(&self, unit: &NodeUnit<'u, 'p>) -> Option<ChangedPart<'p>> {
-        let Units { olds, news, feeds, .. } = self.units;
+        let TerragruntUnits { olds, news, feeds, .. } = self.units;
         let shown = |file: &str| news.get(file).map(|one| one.shown);
         let source = unit
             .source
@@ -228,9 +228,9 @@ impl<'u, 'p> Unit<'u, 'p> {
 
     /// The changed file that a block `generate` of the unit writes, if it makes NodePools or EC2NodeClasses.
     fn changed_generated(&self, files: &[&'p str]) -> Option<ChangedPart<'p>> {
-        let Units { olds, news, feeds, modules, .. } = self.units;
+        let TerragruntUnits { olds, news, feeds, modules, .. } = self.units;
         files.iter().find_map(|file| {
-            let of = |side: &'u Configurations<'p>| {
+            let of = |side: &'u TerragruntFiles<'p>| {
                 let whole = side.get(file).map(|one| one.whole.as_slice()).unwrap_or_default();
                 whole.iter().filter(|one| one.name == "generate")
             };
@@ -240,7 +240,7 @@ impl<'u, 'p> Unit<'u, 'p> {
                 modules.makes(&text, folder) || text.split('"').skip(1).step_by(2).any(makes_nodes)
             };
             let differs =
-                |one: &&Argument, side: &'u Configurations<'p>| of(side).all(|other| other.text != one.text);
+                |one: &&Argument, side: &'u TerragruntFiles<'p>| of(side).all(|other| other.text != one.text);
             let gone = || of(olds).filter(|one| differs(one, news)).find(makes);
             let changed = of(news).filter(makes).find_map(|one| {
                 let feed =
@@ -303,7 +303,7 @@ impl<'u, 'p> Unit<'u, 'p> {
         &self,
         file: &'p str,
     ) -> impl Iterator<Item = (&'p str, Option<&'u Argument>, &'u Argument)> + use<'u, 'p> {
-        let of = |side: &'u Configurations<'p>| {
+        let of = |side: &'u TerragruntFiles<'p>| {
             side.get(file).map(|one| one.inputs.as_slice()).unwrap_or_default()
         };
         let (old, new) = (of(&self.units.olds), of(&self.units.news));
@@ -315,12 +315,12 @@ impl<'u, 'p> Unit<'u, 'p> {
 
     /// The changed file that feeds an input: one with a local that it refers to, one that it reads, or the one of a unit whose outputs it has.
     fn feed_of(&self, file: &'p str, given: &Argument, most: usize) -> Option<&'p str> {
-        let Units { olds, news, feeds, .. } = self.units;
+        let TerragruntUnits { olds, news, feeds, .. } = self.units;
         let text = feeds.terraform.with_values(&given.text, file);
         let strings: Vec<&str> = text.split('"').skip(1).step_by(2).collect();
         let read = || {
             let is_changed = |one: &&str| {
-                olds.get(*one).map(Configuration::text) != news.get(*one).map(Configuration::text)
+                olds.get(*one).map(TerragruntFile::text) != news.get(*one).map(TerragruntFile::text)
             };
             let mut named: Vec<&'p str> = strings.iter().flat_map(|text| self.named(text)).collect();
             named.sort_unstable();
@@ -359,16 +359,16 @@ impl<'u, 'p> Unit<'u, 'p> {
         paths.find_map(|path| {
             let other = joined(&self.folder_of(path), UNIT);
             let (other, _) = self.units.news.get_key_value(other.as_str())?;
-            Unit { file: other, units: self.units }.changed_file(most)
+            TerragruntUnit { file: other, units: self.units }.changed_file(most)
         })
     }
 
     /// The file that changes the inputs or the module of the unit, whatever the module makes.
     fn changed_file(&self, most: usize) -> Option<&'p str> {
-        let Units { olds, news, .. } = self.units;
+        let TerragruntUnits { olds, news, .. } = self.units;
         self.with_included().into_iter().find_map(|file| {
             let source =
-                |side: &'u Configurations<'p>| side.get(file)?.source.as_ref().map(|one| one.text.as_str());
+                |side: &'u TerragruntFiles<'p>| side.get(file)?.source.as_ref().map(|one| one.text.as_str());
             let is_other = source(olds) != source(news);
             let of_input = || {
                 self.inputs(file).find_map(|(file, other, given)| {

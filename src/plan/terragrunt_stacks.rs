@@ -9,7 +9,7 @@ use cluster::folders::{joined, name, parent};
 
 use super::blocks::{Argument, arguments_at};
 use super::terraform::{describes_nodes, is_local, makes_nodes};
-use super::terragrunt::{ChangedPart, UNIT, Unit, Units};
+use super::terragrunt::{ChangedPart, TerragruntUnit, TerragruntUnits, UNIT};
 
 /// Name of the configuration of a stack.
 const STACK: &str = "terragrunt.stack.hcl";
@@ -18,7 +18,7 @@ const STACK: &str = "terragrunt.stack.hcl";
 const MAX_STACKS: usize = 8;
 
 /// The changed units and stacks of the stacks that both sides have.
-pub(super) fn changed<'p>(units: &Units<'_, 'p>) -> Vec<ChangedPart<'p>> {
+pub(super) fn changed<'p>(units: &TerragruntUnits<'_, 'p>) -> Vec<ChangedPart<'p>> {
     let stacks = units.news.iter().filter(|(file, _)| name(file) == STACK);
     let mut found = Vec::new();
     for (file, new) in stacks {
@@ -74,7 +74,7 @@ fn blocks(whole: &[Argument], text: &str) -> Vec<StackBlock> {
 
 /// The file that changes a block, and what it changes.
 fn changed_block<'p>(
-    units: &Units<'_, 'p>,
+    units: &TerragruntUnits<'_, 'p>,
     file: &'p str,
     old: &StackBlock,
     new: &StackBlock,
@@ -115,7 +115,12 @@ fn changed_block<'p>(
 
 impl StackBlock {
     /// The values on which NodePools or EC2NodeClasses depend. None if the unit or the stack makes none.
-    fn names_for_nodes(&self, units: &Units<'_, '_>, file: &str, most: usize) -> Option<NodeValues> {
+    fn names_for_nodes(
+        &self,
+        units: &TerragruntUnits<'_, '_>,
+        file: &str,
+        most: usize,
+    ) -> Option<NodeValues> {
         if makes_nodes(&self.source) {
             return Some(NodeValues::All);
         }
@@ -136,7 +141,7 @@ impl StackBlock {
         };
         let unit = units.news.get_key_value(joined(&folder, UNIT).as_str());
         if let Some((unit, _)) = unit {
-            let texts = Unit { file: unit, units }.texts_for_nodes()?;
+            let texts = TerragruntUnit { file: unit, units }.texts_for_nodes()?;
             return Some(NodeValues::Named(texts.into_iter().flat_map(values_in).collect()));
         }
         let (stack, configuration) = units.news.get_key_value(joined(&folder, STACK).as_str())?;
