@@ -100,39 +100,65 @@ fn of_side(side: PlanSide<'_>) -> TerragruntFiles<'_> {
     own.collect()
 }
 
-/// One change for each unit whose inputs or module change what makes NodePools or EC2NodeClasses.
+/// One change for each unit whose inputs or module change what makes NodePools or EC2NodeClasses, and for each one of these that is removed.
 pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedChange> {
-    let (olds, news) = (of_side(pair.old), of_side(pair.new));
-    if olds.is_empty() || news.is_empty() {
-        return Vec::new();
-    }
-    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for file in news.keys() {
-        by_name.entry(name(file)).or_default().push(file);
-    }
-    let files = pair.new.cluster.files.iter();
-    let files = files.map(|file| without_start(file.source.name(), pair.new.folder)).collect();
+    let sides = [of_side(pair.old), of_side(pair.new)];
     let modules = NodeModules::of(pair, &feeds.terraform);
-    let units = TerragruntUnits { olds, news, by_name, files, feeds, modules };
-    let both = units.news.keys().filter(|file| units.olds.contains_key(*file));
-    let changed = both.filter_map(|file| TerragruntUnit { file, units: &units }.changed());
-    let change = |changed: ChangedPart<'p>| PlannedChange {
+    let units = TerragruntUnits::of(pair.new, sides, feeds, modules);
+    let change = |change: ObjectChangeKind, (file, line): (&str, usize), message: String| PlannedChange {
         cluster: pair.name.to_owned(),
         kind: String::new(),
         name: String::new(),
-        change: ObjectChangeKind::Changed,
+        change,
         effect: Effect::Unknown,
         reason: OrEmpty(None),
         node_pools: Vec::new(),
-        message: format!("{} changes {}", changed.feed, changed.what),
-        file: changed.file.to_owned(),
-        line: changed.line,
+        message,
+        file: file.to_owned(),
+        line,
         fields: Vec::new(),
     };
-    changed.chain(terragrunt_stacks::changed(&units)).map(change).collect()
+    let both = units.news.keys().filter(|file| units.olds.contains_key(*file));
+    let changed = both.filter_map(|file| TerragruntUnit { file, units: &units }.changed());
+    let mut found: Vec<PlannedChange> = changed
+        .chain(terragrunt_stacks::changed(&units))
+        .map(|part| {
+            let message = format!("{} changes {}", part.feed, part.what);
+            change(ObjectChangeKind::Changed, (part.file, part.line), message)
+        })
+        .collect();
+    let TerragruntUnits { olds, news, modules, .. } = units;
+    let units = TerragruntUnits::of(pair.old, [news, olds], feeds, modules);
+    let gone = units.news.iter().filter(|(file, _)| !units.olds.contains_key(*file));
+    let gone = gone.filter(|(file, _)| TerragruntUnit { file, units: &units }.makes_nodes());
+    found.extend(gone.map(|(file, one)| {
+        let message = format!(
+            "{file} is removed, which makes NodePools or EC2NodeClasses: their nodes go once Terragrunt or somebody destroys them"
+        );
+        change(ObjectChangeKind::Removed, (one.shown, 1), message)
+    }));
+    found
 }
 
-/// A unit that both sides have.
+impl<'u, 'p> TerragruntUnits<'u, 'p> {
+    /// The units of a side, compared with the ones of the other side, which come first.
+    fn of(
+        side: PlanSide<'p>,
+        [olds, news]: [TerragruntFiles<'p>; 2],
+        feeds: &'u Feeds<'p>,
+        modules: NodeModules<'u, 'p>,
+    ) -> Self {
+        let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for file in news.keys() {
+            by_name.entry(name(file)).or_default().push(file);
+        }
+        let files = side.cluster.files.iter();
+        let files = files.map(|file| without_start(file.source.name(), side.folder)).collect();
+        Self { olds, news, by_name, files, feeds, modules }
+    }
+}
+
+/// A unit.
 #[derive(Clone, Copy)]
 pub(super) struct TerragruntUnit<'u, 'p> {
     pub(super) file: &'p str,
@@ -168,6 +194,13 @@ impl<'u, 'p> TerragruntUnit<'u, 'p> {
         let is_unit = name(self.file) == UNIT;
         let generated = if is_unit { self.changed_generated(&files) } else { None };
         generated.or_else(|| self.changed_module(&self.node_unit(files)?))
+    }
+
+    /// Whether the module of the unit, or a file that the unit generates, makes NodePools or EC2NodeClasses. The other side does not have the unit.
+    fn makes_nodes(&self) -> bool {
+        let files = self.with_included();
+        name(self.file) == UNIT
+            && (self.changed_generated(&[self.file]).is_some() || self.node_unit(files).is_some())
     }
 
     /// The inputs and the module of the unit, if the module makes NodePools or EC2NodeClasses.

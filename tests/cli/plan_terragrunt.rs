@@ -54,6 +54,18 @@ fn a_file_that_a_unit_generates_makes_node_pools() {
 }
 
 #[test]
+fn the_nodes_of_a_removed_unit_may_go() {
+    let module = module();
+    let pools = unit("../../modules/pools", "inputs = { team = \"a\" }");
+    let files = [("modules/pools/main.tf", module.as_str()), ("live/prod/terragrunt.hcl", &*pools)];
+    let vpc = unit("git::https://example.com/tf.git//vpc?ref=v1", "");
+    let [dev, network] = ["live/dev/terragrunt.hcl", "live/vpc/terragrunt.hcl"];
+    assert_may(&verdict(&files, &[(dev, &pools, "")]), "live/dev/terragrunt.hcl is removed");
+    assert_eq!(verdict(&files, &[(dev, "", &pools)]), NONE);
+    assert_eq!(verdict(&files, &[(network, &vpc, "")]), NONE);
+}
+
+#[test]
 fn the_outputs_of_another_unit_are_inputs() {
     let module = module();
     let pools = unit(
