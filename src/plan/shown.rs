@@ -156,10 +156,15 @@ fn requirements(own: Node<'_>, other: Node<'_>) -> String {
 
 /// Shows the names that only Terraform knows without the fingerprints by which a comparison tells them apart.
 pub(super) fn show_names(answer: &mut PlanAnswer) {
-    let changes = answer.changes.iter_mut();
-    let of_changes = changes.flat_map(|one| core::iter::once(&mut one.name).chain(&mut one.node_pools));
+    let of_changes = answer.changes.iter_mut().flat_map(|one| {
+        let paths = one.fields.iter_mut().map(|field| &mut field.path);
+        [&mut one.name, &mut one.message].into_iter().chain(&mut one.node_pools).chain(paths)
+    });
+    let of_findings = answer.findings.iter_mut();
+    let of_findings =
+        of_findings.flat_map(|one| [&mut one.name, &mut one.path, &mut one.message, &mut one.help]);
     let of_pools = answer.node_pools.iter_mut().map(|pool| &mut pool.name);
-    for text in of_changes.chain(of_pools).chain([&mut answer.verdict]) {
+    for text in of_changes.chain(of_findings).chain(of_pools).chain([&mut answer.verdict]) {
         if text.contains("${") {
             *text = without_fingerprints(text);
         }

@@ -1,7 +1,8 @@
 //! Strings that know where each of their bytes comes from.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, LazyLock};
 
 use manifest::source::Span;
 use sha2::{Digest, Sha256};
@@ -300,6 +301,13 @@ impl EvaluatedText {
         builder.push_range(self, start, end);
         builder.finish()
     }
+}
+
+/// A text that is another one in each run, so that nobody can find a hidden value by its fingerprint. WebAssembly in a browser has no random
+/// numbers; there, nothing leaves the page.
+pub(crate) fn own_key() -> &'static str {
+    static KEY: LazyLock<String> = LazyLock::new(|| format!("{:x}", RandomState::new().hash_one(0)));
+    &KEY
 }
 
 /// Short name of some texts: other texts have another one.

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::eval::{PossibleElements, contents_fingerprint};
 use crate::number::Number;
 use crate::place::{TextNumber, TextPlace};
-use crate::text::EvaluatedText;
+use crate::text::{EvaluatedText, fingerprint, own_key};
 use crate::types::Type;
 
 /// Levels of lists and maps that a value may have.
@@ -263,7 +263,8 @@ impl EvaluatedValue {
     /// The name of a placeholder instead of this value.
     pub(crate) fn hidden_name<'n>(&self, name: &'n str, is_compared: bool) -> Cow<'n, str> {
         if is_compared {
-            Cow::Owned(format!("{name} {}", contents_fingerprint([self])))
+            let own = fingerprint(&[own_key(), &contents_fingerprint([self])]);
+            Cow::Owned(format!("{name} {own}"))
         } else {
             Cow::Borrowed(name)
         }
