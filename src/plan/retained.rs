@@ -109,6 +109,9 @@ fn set_open(change: &mut PlanChange<'_>, reason: &str) {
 
 /// The reason in an object itself.
 pub(super) fn of_object(object: Object<'_>) -> Option<String> {
+    if let Some(reason) = of_crossplane(object) {
+        return Some(reason);
+    }
     let metadata = |map: &str, key: &str| object.at(&["metadata", map, key]).and_then(Node::as_str);
     let is_disabled =
         |mark: &&&str| ["labels", "annotations"].iter().any(|map| metadata(map, mark) == Some("disabled"));
@@ -122,6 +125,24 @@ pub(super) fn of_object(object: Object<'_>) -> Option<String> {
     }
     let options = metadata("annotations", OPTIONS_OF_ARGO)?;
     options.split(',').any(is_kept).then(|| format!("`{OPTIONS_OF_ARGO}: {options}`"))
+}
+
+/// The reason in the Object of Crossplane around an object, which leaves it in the cluster.
+///
+/// Sources: docs/enhanced-provider-k8s.md of crossplane-contrib/provider-kubernetes; `ManagementPolicies` and `DeletionPolicy` in
+/// apis/common/v1/policies.go of crossplane/crossplane-runtime.
+fn of_crossplane(object: Object<'_>) -> Option<String> {
+    let whole = object.root().tree().root();
+    let is_wrapper = ["kubernetes.crossplane.io/", "kubernetes.m.crossplane.io/"]
+        .iter()
+        .any(|group| whole.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with(group)));
+    let spec = whole.get("spec").filter(|_| is_wrapper)?;
+    if spec.str_at(&["deletionPolicy"]) == Some("Orphan") {
+        return Some("`deletionPolicy: Orphan`".to_owned());
+    }
+    let policies = spec.get("managementPolicies").filter(|policies| policies.is_sequence())?;
+    let is_deleted = |policy: Node<'_>| matches!(policy.as_str(), Some("*" | "Delete"));
+    (!policies.items().any(is_deleted)).then(|| "`managementPolicies` without `Delete`".to_owned())
 }
 
 /// Whether an option of Argo CD keeps objects, or waits for somebody who confirms that they go.

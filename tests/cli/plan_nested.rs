@@ -194,6 +194,16 @@ fn objects_within_the_objects_of_other_controllers_are_planned() {
     let of = |old: &str, new: &str| verdict(&[("class.yaml", CLASS)], &[("pools.yaml", old, new)]);
     assert_eq!(of(&set("a", "a"), &set("a", "b")), replaces);
     assert_eq!(of(&crossplane("a"), &crossplane("b")), replaces);
+    assert!(of(&crossplane("a"), "").starts_with("removes the nodes"));
+    let kept = [
+        ("deletionPolicy: Orphan", "may replace"),
+        ("managementPolicies: [Observe]", "may replace"),
+        ("managementPolicies: ['*']", "removes"),
+    ];
+    for (field, start) in kept {
+        let answer = of(&crossplane("a").replace("spec:\n  for", &format!("spec:\n  {field}\n  for")), "");
+        assert!(answer.starts_with(start), "{answer}");
+    }
     assert_eq!(of(&work("a"), &work("b")), replaces);
     let by_input = "<< inputs.tenant >>";
     assert_eq!(

@@ -3,7 +3,7 @@
 
 use karpenter::chart;
 use manifest::source::{Span, certain};
-use manifest::tree::{Node, Style, Tree};
+use manifest::tree::{Node, Style, Tree, items_of};
 
 use super::{Form, Object, Operation};
 use crate::addon::is_vpc_cni;
@@ -142,6 +142,12 @@ fn values_in_config_map(config_map: Object<'_>) -> impl Iterator<Item = Object<'
 fn wrapped(object: Object<'_>) -> Option<Node<'_>> {
     let path: &[&str] = match (object.group(), object.kind()) {
         ("fluxcd.controlplane.io", "ResourceSet") => &["spec", "resources"],
+        // Fields of other objects become fields of this one, which are then known only in the cluster.
+        ("kubernetes.crossplane.io" | "kubernetes.m.crossplane.io", "Object")
+            if items_of(object.at(&["spec", "references"])).any(|one| one.get("patchesFrom").is_some()) =>
+        {
+            return None;
+        }
         ("kubernetes.crossplane.io" | "kubernetes.m.crossplane.io", "Object") => {
             &["spec", "forProvider", "manifest"]
         }
@@ -151,14 +157,15 @@ fn wrapped(object: Object<'_>) -> Option<Node<'_>> {
     object.at(path)
 }
 
-/// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are.
+/// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are. Values without
+/// a name are defaults for objects.
 ///
 /// Sources: charts/raw/README.md of helm/charts; `extraObjects` in charts/argo-cd/values.yaml of argoproj/argo-helm.
 fn raw<'d>(values: Node<'d>, objects: &mut Vec<Object<'d>>) {
     let mut open = vec![values];
     while let Some(node) = open.pop() {
         let is_object = ["apiVersion", "kind"].iter().all(|key| node.str_at(&[*key]).is_some())
-            && node.get("metadata").is_some_and(Node::is_mapping);
+            && ["name", "generateName"].iter().any(|key| node.at_path(&["metadata", *key]).is_some());
         if is_object {
             objects.push(Object::plain(node));
         } else {
@@ -275,6 +282,7 @@ spec:
     resources:
     - {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}} # one
     podDisruptionBudget: {apiVersion: policy/v1, kind: PodDisruptionBudget}
+    defaults: {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {labels: {a: b}}}
     extraObjects:
       class: {apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: b}}
 ---
@@ -327,6 +335,15 @@ spec:
         assert_eq!(forms(text), ["Api karpenter-values", "ChartValues "]);
         assert_eq!(forms(&text.replace("settings", "image")), ["Api karpenter-values"]);
         assert_eq!(forms(&text.replace("values.yaml", "other.yaml")), ["Api karpenter-values"]);
+    }
+
+    #[test]
+    fn an_object_of_crossplane_with_fields_of_others_is_left_out() {
+        let text = "apiVersion: kubernetes.crossplane.io/v1alpha2\nkind: Object\nspec: {references: [{dependsOn: {name: a}}], forProvider: {manifest: {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: []}}}}\n";
+        assert_eq!(objects(text), ["kubernetes.crossplane.io/v1alpha2 Object false", "v1 Pod true"]);
+        let patched =
+            text.replace("dependsOn: {name: a}", "patchesFrom: {name: a}, toFieldPath: spec.nodeName");
+        assert_eq!(objects(&patched), ["kubernetes.crossplane.io/v1alpha2 Object false"]);
     }
 
     #[test]
