@@ -162,11 +162,14 @@ impl<'p> WrittenRelease<'p> {
         self.lines.iter().flat_map(|line| words(line))
     }
 
-    /// The lines without the ones that say how helmfile goes about it.
+    /// The lines without the fields of the release that say how helmfile goes about it. Values may have such keys too.
     fn meaning(&self) -> Vec<&'p str> {
+        let key_start = |line: &str| line.len() - line.trim_start().trim_start_matches("- ").len();
+        let own = self.lines.iter().filter(|line| !line.trim().is_empty()).map(|line| key_start(line)).min();
         let is_meant = |line: &&str| {
-            let key = line.trim_start().trim_start_matches("- ").split(':').next().unwrap_or_default();
-            !OF_INSTALLING.contains(&key)
+            let start = key_start(line);
+            let key = line.get(start..).and_then(|rest| rest.split(':').next()).unwrap_or_default();
+            Some(start) != own || !OF_INSTALLING.contains(&key)
         };
         self.lines.iter().copied().filter(is_meant).collect()
     }

@@ -199,6 +199,7 @@ fn definitions(text: &str) -> Vec<(&str, &str)> {
 pub(super) fn without_comments(text: &str) -> String {
     let is_text = |line: &str| {
         let is_indicator = |char: char| matches!(char, '+' | '-') || char.is_ascii_digit();
+        let line = line.split_once(" #").map_or(line, |(line, _)| line);
         let start = line.trim_end().trim_end_matches(is_indicator);
         [" |", " >"].iter().any(|mark| start.ends_with(mark))
     };
@@ -278,6 +279,7 @@ mod tests {
             ("# {{ .Values.a }}\na: 1\n", "# {{ .Values.a }}\na: 1\n"),
             ("# a\nuserData: |\n  # b\n  c\n", "userData: |\n  # b\n  c\n"),
             ("# a\nuserData: |2-\n  # b\n  c\n", "userData: |2-\n  # b\n  c\n"),
+            ("# a\nuserData: | # d\n  # b\n  c\n", "userData: | # d\n  # b\n  c\n"),
         ] {
             assert_eq!(without_comments(text), kept, "{text}");
         }

@@ -124,6 +124,9 @@ fn values_of_environments_reach_the_releases_of_a_helmfile() {
     assert_eq!(of(outside, reading, "team: a\nx: 1\n", "team: a\nx: 2\n"), NONE);
     assert_eq!(of(outside, reading, "team: a\nwait: 1\n", "team: a\nwait: 2\n"), NONE);
     assert_eq!(of("acme/shop", reading, "team: a\n", "team: b\n"), NONE);
+    // A value has the name of a field of a release.
+    let nested = "  values:\n  - pools:\n      wait: {{ .Values.team }}\n";
+    assert_eq!(of(outside, nested, "team: a\n", "team: b\n"), may);
     // A template of values reads them.
     let named = helmfile(outside, "  values: [v.yaml.gotmpl]\n");
     let files = [("helmfile.yaml.gotmpl", named.as_str()), ("v.yaml.gotmpl", "team: {{ .Values.team }}\n")];
