@@ -216,6 +216,28 @@ fn values_in_files_have_their_places_there() {
     assert_eq!(configuration.texts.slice(name.place), "${name}");
 }
 
+#[test]
+fn an_alias_has_the_text_of_its_own_anchor() {
+    let yaml = r#"<<Y
+a: &x 10
+# was: &x 500
+b: *x
+c: &y [*x, yes, "yes"]
+# &x 7
+d: *y
+e: &x !!str 5
+Y"#;
+    let decoded = |yaml: &str| v_of(&format!("yamldecode({yaml}\n)"));
+    assert_eq!(
+        decoded(&yaml.replace("!!str 5", "|\n  5\nf: *x")),
+        r#"{"a":10,"b":10,"c":[10,true,"yes"],"d":[10,true,"yes"],"e":"5\n","f":"5\n"}"#
+    );
+    // Terraform may know what a tag makes of a scalar.
+    let tagged = yaml.replace("!!str 5", "!!str 5\nf: *x");
+    let text = format!("resource \"a\" \"b\" {{\n  v = yamldecode({tagged}\n)\n}}");
+    assert_eq!(placeholder(&text).1, None);
+}
+
 /// A string that got too long is not a part of the strings that refer to it: each of them would hold its megabytes.
 #[test]
 fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
