@@ -272,7 +272,12 @@ fn tables_and_instants_are_values() {
     );
     assert_eq!(v_of("csvdecode(\"a,b\")"), "[]");
     assert_eq!(v_of("timeadd(\"2026-01-01T00:00:00Z\", \"36h\")"), "\"2026-01-02T12:00:00Z\"");
+    let names: Vec<String> = (0..15_000).map(|column| format!("c{column}")).collect();
+    let (header, row) = (names.join(","), vec!["x"; names.len()].join(","));
+    assert_eq!(v_of(&format!("csvdecode(\"{header}\\n{row}\")[0].c14999")), "\"x\"");
     let failure = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}")).1;
+    let twice = failure(&format!("csvdecode(\"{header},c14999,c1\\n\")"));
+    assert_eq!(twice.as_deref(), Some("csvdecode: Two columns have the name \"c14999\"."));
     for v in [
         "csvdecode(\"a,a\\n1,2\")",
         "csvdecode(\"a\\n1,2\")",
