@@ -31,11 +31,10 @@ pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize, is_compare
     Some(assembly.finish())
 }
 
-/// The comment on the line with a byte, and the comments on the lines above it. A comment starts at the first `#` behind a blank.
-fn comments_at(text: &str, at: usize) -> Vec<Span> {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    let start = before.rfind('\n').map_or(0, |end| end + 1);
-    let end = at + after.find('\n').unwrap_or(after.len());
+/// The comment on the line that starts with a byte, and the comments on the lines above it. A comment starts at the first `#` behind a blank.
+fn comments_at(text: &str, start: usize) -> Vec<Span> {
+    let line = text.get(start..).unwrap_or_default();
+    let end = start + line.find('\n').unwrap_or(line.len());
     let within = |from: usize, to: usize| {
         let line = text.get(from..to)?;
         let is_start = |sign: &usize| {
@@ -44,7 +43,7 @@ fn comments_at(text: &str, at: usize) -> Vec<Span> {
         let sign = line.match_indices('#').map(|(sign, _)| sign).find(is_start)?;
         Some(Span::new(from + sign, from + line.trim_end().len()))
     };
-    let mut found: Vec<Span> = within(at, end).into_iter().collect();
+    let mut found: Vec<Span> = within(start, end).into_iter().collect();
     let mut below = start;
     while below > 0 {
         let above = text.get(..below - 1).and_then(|rest| rest.rfind('\n')).map_or(0, |end| end + 1);
@@ -64,8 +63,30 @@ struct Writer<'t> {
     is_compared: bool,
     /// The comments that accept findings on the lines of the values.
     comments: BTreeSet<(Span, TextNumber)>,
-    /// Whether a text has such comments.
-    accepting: BTreeMap<TextNumber, bool>,
+    /// The lines of each text that has such comments.
+    accepting: BTreeMap<TextNumber, Option<TextLines>>,
+}
+
+/// The lines of a text. A line may have many values, but its comments are read once.
+struct TextLines {
+    /// The first byte of each line.
+    starts: Vec<usize>,
+    /// The first bytes of the lines whose comments were read.
+    read: BTreeSet<usize>,
+}
+
+impl TextLines {
+    fn new(text: &str) -> Self {
+        let below = text.match_indices('\n').map(|(end, _)| end + 1);
+        Self { starts: core::iter::once(0).chain(below).collect(), read: BTreeSet::new() }
+    }
+
+    /// The first byte of the line with a byte, unless the comments of the line were read.
+    fn unread(&mut self, at: usize) -> Option<usize> {
+        let line = self.starts.partition_point(|start| *start <= at).checked_sub(1)?;
+        let start = self.starts.get(line).copied()?;
+        self.read.insert(start).then_some(start)
+    }
 }
 
 /// Word in a comment that accepts findings.
@@ -263,13 +284,13 @@ impl Writer<'_> {
 
     /// Adds the comments that accept findings on the lines of a value and of its key.
     fn add_comments(&mut self, key: Option<Span>, place: TextPlace) {
-        let texts = self.texts;
-        let text = || texts.get(place.text).map_or("", |source| source.text());
-        let is_accepting = *self.accepting.entry(place.text).or_insert_with(|| text().contains(ACCEPTING));
-        if is_accepting {
-            let text = text();
-            let starts = [key.map(|key| key.start), Some(place.span().start)].into_iter().flatten();
-            let comments = starts.flat_map(|start| comments_at(text, start));
+        let text = self.texts.get(place.text).map_or("", |source| source.text());
+        let lines = self.accepting.entry(place.text);
+        let lines = lines.or_insert_with(|| text.contains(ACCEPTING).then(|| TextLines::new(text)));
+        let Some(lines) = lines else { return };
+        for start in [key.map(|key| key.start), Some(place.span().start)].into_iter().flatten() {
+            let line = lines.unread(start);
+            let comments = line.into_iter().flat_map(|start| comments_at(text, start));
             let accepting = comments.filter(|span| span.text(text).contains(ACCEPTING));
             self.comments.extend(accepting.map(|span| (span, place.text)));
         }
@@ -293,5 +314,18 @@ impl Writer<'_> {
             derived,
         };
         self.assembly.place(above.parent, above.key.map(|(name, _)| name), value, &place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_comments_of_a_line_are_read_once() {
+        let mut lines = TextLines::new("a\nb c\n");
+        let read = [0, 1, 2, 4, 5, 6].map(|at| lines.unread(at));
+        assert_eq!(read, [Some(0), None, Some(2), None, None, Some(6)]);
+        assert_eq!(comments_at("# x\n# y\na # z\n", 8).len(), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! Copies of a value: the values of aliases, and the members that merge keys copy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::NodeId;
 use super::node::Node;
@@ -10,6 +10,14 @@ impl Tree {
     /// Records that a node copies the value of a node with an anchor.
     pub(crate) fn add_copy(&mut self, from: NodeId, copy: NodeId) {
         self.copies.push((from, copy));
+    }
+
+    /// The node with the anchor of each alias that is a value, by the first byte of the alias. What an alias copies may have further aliases: they
+    /// have the bytes of the ones that were copied.
+    pub fn anchors(&self) -> BTreeMap<usize, Node<'_>> {
+        let aliases = self.copies.iter().map(|(from, copy)| (self.node(*copy), self.node(*from)));
+        let aliases = aliases.filter(|(copy, _)| copy.is_copied());
+        aliases.map(|(copy, from)| (copy.span().start, from)).collect()
     }
 }
 
@@ -83,6 +91,18 @@ mod tests {
         assert_eq!(keys_of_copies(text, &["a", "b", "c"]), ["d", "e", "x", "g"]);
         assert_eq!(keys_of_copies(text, &["h"]), [""; 0]);
         assert_eq!(tree(text).root().at_path(&["a", "b"]).unwrap().copies(2).len(), 2);
+    }
+
+    #[test]
+    fn each_alias_has_the_anchor_above_it() {
+        let text = "a: &a 0x10\nb: *a\n# &a 2\nc: &a '3'\nd: &d [*a]\ne: *d\n";
+        let tree = tree(text);
+        let anchors = tree.anchors();
+        let spelled = |at: &str| anchors.get(&(text.find(at).unwrap() + 3)).map(|node| node.spelling());
+        assert_eq!(spelled("b: *a"), Some("0x10"));
+        assert_eq!(spelled("d [*a"), Some("'3'"));
+        assert_eq!(spelled("e: *d"), Some("[*a]"));
+        assert_eq!(anchors.len(), 3);
     }
 
     #[test]

@@ -77,8 +77,11 @@ impl CarriedReader<'_, '_> {
         let keys: &[&str] = if is_raw { &OF_RAW } else { &OF_OTHERS };
         for DraftMember { key, value, .. } in members_of(values).unwrap_or_default() {
             let name = format!("{path}{key}");
-            if keys.contains(&key.as_ref()) || (!is_raw && has_objects(&value)) {
-                self.list(&value, &name, objects);
+            if keys.contains(&key.as_ref()) {
+                self.list(&value, &name, |_| true, objects);
+            } else if !is_raw && has_objects(&value) {
+                // Beside the objects may be defaults that the chart merges into them.
+                self.list(&value, &name, |item| !is_object(item) || is_whole(item), objects);
             } else if self.chart != RAW && path.matches('.').count() < MAX_CHARTS {
                 self.read(&value, &format!("{name}."), key.as_ref() == RAW, objects);
             }
@@ -86,7 +89,13 @@ impl CarriedReader<'_, '_> {
     }
 
     /// Reads the objects of a list, a map or a text.
-    fn list(&self, list: &DraftPart, name: &str, objects: &mut Vec<DocumentDraft>) {
+    fn list(
+        &self,
+        list: &DraftPart,
+        name: &str,
+        is_read: fn(&DraftPart) -> bool,
+        objects: &mut Vec<DocumentDraft>,
+    ) {
         let items =
             items_of(list).map(|items| (0..).map(|index| format!("{name}[{index}]")).zip(items).collect());
         let members = || {
@@ -98,7 +107,7 @@ impl CarriedReader<'_, '_> {
         if is_open || all.is_none() {
             objects.extend(self.object(list.clone(), name));
         }
-        for (name, item) in all.unwrap_or_default() {
+        for (name, item) in all.unwrap_or_default().into_iter().filter(|(_, item)| is_read(item)) {
             objects.extend(self.object(item, &name));
         }
     }
@@ -210,10 +219,23 @@ impl CarriedReader<'_, '_> {
 
 /// Whether a value has objects of Kubernetes as its items or members, or is one.
 fn has_objects(part: &DraftPart) -> bool {
-    let is_whole = |part: &DraftPart| is_object(part) && (has(part, "metadata") || is_part(part));
     let items = || items_of(part).unwrap_or_default().iter().any(is_whole);
     let members = || members_of(part).unwrap_or_default().iter().any(|member| is_whole(&member.value));
     is_whole(part) || items() || members()
+}
+
+/// Whether a value is an object, or what a chart makes one of: without a name it has defaults for objects that the chart writes.
+fn is_whole(part: &DraftPart) -> bool {
+    is_object(part) && (is_named(part) || is_part(part))
+}
+
+/// Whether an object has a name, or metadata that may have one.
+fn is_named(part: &DraftPart) -> bool {
+    let metadata = part.members().into_iter().flatten().find(|member| member.key.as_ref() == "metadata");
+    metadata.is_some_and(|metadata| match &metadata.value {
+        DraftPart::Value(value) if value.as_unknown().is_some() => true,
+        metadata => has(metadata, "name"),
+    })
 }
 
 /// Whether a value is an object of Karpenter without metadata, of which the chart makes another one.

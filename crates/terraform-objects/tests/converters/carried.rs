@@ -107,6 +107,24 @@ fn objects_of_other_charts_are_in_lists_maps_texts_and_charts_within() {
 }
 
 #[test]
+fn defaults_without_a_name_are_no_object() {
+    let defaults =
+        r#"{ apiVersion = "a/v1", kind = "A", metadata = { labels = { a = "b" } }, spec = { x = 5 } }"#;
+    let named = r#"{ apiVersion = "a/v1", kind = "B", metadata = { name = "b" } }"#;
+    let values = |values: &str| release("pools", &format!("  values = [yamlencode({values})]\n"));
+    assert_eq!(values(&format!("{{ defaults = {defaults}, all = [{defaults}] }}")), "");
+    assert_snapshot!(values(&format!("{{ pools = {{ defaults = {defaults}, one = {named} }} }}")), @r#"
+    --- main.tf:3
+    .apiVersion = "a/v1" @3:160
+    .kind = "B" @3:175
+    .metadata.name = "b" @3:200
+    "#);
+    let unknown = r#"[{ apiVersion = "a/v1", kind = "B", metadata = module.m.metadata }]"#;
+    assert!(values(&format!("{{ pools = {unknown} }}")).contains(".kind = \"B\""));
+    assert!(values(&format!("{{ extraObjects = [{defaults}] }}")).contains(".spec.x = 5"));
+}
+
+#[test]
 fn parameters_change_the_objects_of_a_chart() {
     let values = r#"  values = [yamlencode({ resources = [{ apiVersion = "a/v1", kind = "A", spec = { weight = 1000, "x.y" = 1 } }] })]
   set {

@@ -35,8 +35,7 @@ impl Evaluation<'_> {
         name: &'n str,
         causes: &[&EvaluatedValue],
     ) -> Cow<'n, str> {
-        let size = || causes.iter().map(|cause| cause.size()).fold(0, usize::saturating_add);
-        if !self.session.input.names_show_contents() || !self.session.spend(size() / VALUES_PER_STEP) {
+        if !self.session.input.names_show_contents() || !self.spend_contents(causes.iter().copied()) {
             return Cow::Borrowed(name);
         }
         let mut contents = HiddenContents { place, name, found: Vec::new() };
@@ -48,6 +47,12 @@ impl Evaluation<'_> {
         }
         let found: Vec<&str> = contents.found.iter().map(String::as_str).collect();
         Cow::Owned(format!("{name} {}", fingerprint(&found)))
+    }
+
+    /// Takes the steps of comparing the contents of some values.
+    pub(super) fn spend_contents<'v>(&self, values: impl IntoIterator<Item = &'v EvaluatedValue>) -> bool {
+        let size = values.into_iter().map(EvaluatedValue::size).fold(0, usize::saturating_add);
+        self.session.spend(size / VALUES_PER_STEP)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values that are one of two, because only Terraform knows the condition, and collections of which only Terraform knows which elements they
 //! have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::convert::convert;
@@ -9,6 +9,7 @@ use crate::equality::equals;
 use crate::eval::{Evaluation, contents_fingerprint, sources_of};
 use crate::place::TextPlace;
 use crate::text::{EvaluatedText, TextBuilder};
+use crate::to_json;
 use crate::types::Type;
 use crate::value::{
     Data, EvaluatedMember, EvaluatedMembers, EvaluatedValue, Knowledge, Unknown, placeholder,
@@ -77,20 +78,29 @@ impl PossibleElements {
         let place = self.all.place;
         let own = keys(&self.all)?;
         let others = keys(&other.all)?;
-        let lacks = |keys: &[Arc<str>], beside: &[Arc<str>]| keys.iter().any(|key| !beside.contains(key));
-        let is_exclusive =
-            self.is_exclusive || other.is_exclusive || (lacks(&own, &others) && lacks(&others, &own));
+        let [own_set, others_set] =
+            [&own, &others].map(|keys| keys.iter().map(Arc::clone).collect::<BTreeSet<Arc<str>>>());
+        let is_exclusive = self.is_exclusive
+            || other.is_exclusive
+            || !(own_set.is_subset(&others_set) || others_set.is_subset(&own_set));
         let mut decided = BTreeMap::new();
-        for (keys, beside, of, is) in
-            [(&own, &others, &self.decided, "true"), (&others, &own, &other.decided, "false")]
-        {
+        // Most elements share their reason, which may be long.
+        let mut reasons: BTreeMap<(&str, Option<Arc<str>>), Arc<str>> = BTreeMap::new();
+        for (keys, beside, of, is) in [
+            (&own_set, &others_set, &self.decided, " is true"),
+            (&others_set, &own_set, &other.decided, " is false"),
+        ] {
             for key in keys {
-                let further = of.get(key).map(|further| format!("; {further}")).unwrap_or_default();
-                if !beside.contains(key) {
-                    decided.insert(Arc::clone(key), Arc::from(format!("{condition} is {is}{further}")));
-                } else if !further.is_empty() {
-                    decided.insert(Arc::clone(key), Arc::from(format!("{condition}{further}")));
+                let further = of.get(key).cloned();
+                let is = if beside.contains(key) { "" } else { is };
+                if is.is_empty() && further.is_none() {
+                    continue;
                 }
+                let reason = reasons.entry((is, further)).or_insert_with_key(|(is, further)| {
+                    let further = further.as_deref().map(|further| format!("; {further}"));
+                    format!("{condition}{is}{}", further.unwrap_or_default()).into()
+                });
+                decided.insert(Arc::clone(key), Arc::clone(reason));
             }
         }
         let all = match (self.all.members(), other.all.members()) {
@@ -110,8 +120,7 @@ impl PossibleElements {
             _ if own.is_empty() => other.all,
             (None, None) => {
                 let (own, others) = (self.all.items()?, other.all.items()?);
-                let is_new =
-                    |item: &&EvaluatedValue| !own.iter().any(|known| known.as_str() == item.as_str());
+                let is_new = |item: &&EvaluatedValue| !item.as_str().is_some_and(|key| own_set.contains(key));
                 EvaluatedValue::tuple(own.iter().chain(others.iter().filter(is_new)).cloned(), place)
             }
             _ => return None,
@@ -138,6 +147,9 @@ impl Evaluation<'_> {
         results: [&EvaluatedValue; 2],
     ) -> EvaluatedValue {
         let [yes, no] = results;
+        if !self.spend_contents(results.into_iter().flat_map(known_parts)) {
+            return EvaluatedValue::failed(place, "The configuration takes too many steps to evaluate.");
+        }
         let mut value = self.composed(place, of, &[condition, yes, no]);
         let Data::Unknown(unknown) = &mut value.data else { return value };
         unknown.sources = sources_of(results);
@@ -246,20 +258,41 @@ fn either_items(results: [&EvaluatedValue; 2]) -> Option<Vec<EvaluatedValue>> {
         return None;
     }
     let mut all = yes.unwrap_or_default();
+    let mut contents: BTreeSet<String> = all.iter().filter_map(certain_contents).collect();
     for item in no.unwrap_or_default() {
-        if !all.iter().any(|known| is_same(known, &item)) {
+        if certain_contents(&item).is_none_or(|content| contents.insert(content)) {
             all.push(item);
         }
     }
     Some(all)
 }
 
+/// A text that two values have in common if they are the same for certain. None if no other value is.
+fn certain_contents(value: &EvaluatedValue) -> Option<String> {
+    match value.as_unknown() {
+        Some(unknown) => is_plain(unknown).then(|| format!("{:?} {}", unknown.of, unknown.text.as_str())),
+        None => (value.knowledge() == Knowledge::Known).then(|| to_json(value)),
+    }
+}
+
+/// A value, and what is known of it if it is not known.
+fn known_parts(value: &EvaluatedValue) -> impl Iterator<Item = &EvaluatedValue> {
+    let unknown = value.as_unknown();
+    let object = unknown.and_then(Unknown::object);
+    let possible = unknown.and_then(|unknown| unknown.possible.as_deref()).map(|possible| &possible.all);
+    let items = unknown.and_then(|unknown| unknown.text.known_items()).unwrap_or_default();
+    core::iter::once(value).chain(object).chain(possible).chain(items)
+}
+
+/// Whether a placeholder with the same text is the same value.
+fn is_plain(unknown: &Unknown) -> bool {
+    unknown.failure.is_none() && unknown.text.directives().is_empty()
+}
+
 /// Whether two values are the same for certain.
 fn is_same(one: &EvaluatedValue, other: &EvaluatedValue) -> bool {
     match (one.as_unknown(), other.as_unknown()) {
         (Some(one), Some(other)) => {
-            let is_plain =
-                |unknown: &Unknown| unknown.failure.is_none() && unknown.text.directives().is_empty();
             is_plain(one) && is_plain(other) && one.text == other.text && one.of == other.of
         }
         (None, None) => {
@@ -284,4 +317,56 @@ fn one_of(name: &EvaluatedText, place: TextPlace, results: [&EvaluatedValue; 2])
     let mut builder = TextBuilder::default();
     builder.push_directive(&placeholder(name.as_str()), place, branches, false);
     Some(builder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ops::Range;
+
+    use manifest::source::Source;
+
+    use super::*;
+    use crate::{ConfigurationInput, EvaluatedConfiguration, FolderFiles};
+
+    struct Main(Arc<Source>);
+
+    impl FolderFiles for Main {
+        fn read(&self, path: &str) -> Option<Arc<Source>> {
+            (path == "main.tf").then(|| Arc::clone(&self.0))
+        }
+
+        fn paths(&self) -> Vec<String> {
+            vec!["main.tf".to_owned()]
+        }
+    }
+
+    /// The value of an expression, and the steps that it takes.
+    fn evaluated(expression: &str) -> (EvaluatedValue, usize) {
+        let text = format!("variable \"on\" {{}}\nresource \"a\" \"b\" {{\n  v = {expression}\n}}\n");
+        let files = Main(Arc::new(Source::new("main.tf", text)));
+        let input = ConfigurationInput::new(&files, 0);
+        let before = input.steps();
+        let configuration = EvaluatedConfiguration::evaluate_within("", &input, &[]);
+        let value = configuration.blocks.first().and_then(|block| block.body.get("v")).unwrap();
+        (value.clone(), before - input.steps())
+    }
+
+    #[test]
+    fn a_condition_over_long_lists_takes_steps_and_has_each_item_once() {
+        let list = |names: Range<usize>| {
+            let names: Vec<String> = names.map(|name| name.to_string()).collect();
+            format!("split(\",\", \"{}\")", names.join(","))
+        };
+        let [one, other] = [list(0..20_000), list(10_000..30_000)];
+        let (_, of_lists) = evaluated(&format!("[{one}, {other}]"));
+        let (value, of_condition) = evaluated(&format!("var.on ? {one} : {other}"));
+        assert!(of_condition > of_lists + 10_000, "{of_condition} and {of_lists}");
+        let unknown = value.as_unknown().unwrap();
+        assert_eq!(unknown.text.known_items().unwrap().len(), 30_000);
+        let possible = unknown.possible.as_deref().unwrap();
+        assert_eq!(possible.all.items().unwrap().len(), 30_000);
+        assert_eq!(possible.decided.len(), 20_000);
+        assert_eq!(possible.decided.get("9999").map(|reason| &**reason), Some("${var.on} is true"));
+        assert_eq!(possible.decided.get("29999").map(|reason| &**reason), Some("${var.on} is false"));
+    }
 }

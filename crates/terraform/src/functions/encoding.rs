@@ -1,15 +1,19 @@
-//! Base64 and the encoding of URLs.
+//! Base64, the encoding of URLs, and tables.
 //!
 //! Reference: hashicorp/terraform `internal/lang/funcs/encoding.go`.
 
 use core::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::{Answer, Call, files};
+use crate::convert::list_of;
 use crate::types::Type;
+use crate::value::{EvaluatedMember, EvaluatedValue};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -146,4 +150,72 @@ pub(super) fn urlencode(call: &Call<'_>) -> Answer {
         }
     }
     call.string(text)
+}
+
+/// `csvdecode`: a list of objects, whose keys are in the first line.
+///
+/// Reference: zclconf/go-cty `cty/function/stdlib/csv.go`, which reads with `encoding/csv` of Go.
+pub(super) fn csvdecode(call: &Call<'_>) -> Answer {
+    let text = call.str(0)?;
+    call.spend_text(text.len().saturating_mul(4))?;
+    let mut rows = records(text)?.into_iter();
+    let headers = rows.next().ok_or("The table has no header.")?;
+    let headers: Vec<Arc<str>> = headers.into_iter().map(Arc::from).collect();
+    let mut names = BTreeSet::new();
+    if let Some(name) = headers.iter().find(|name| !names.insert(*name)) {
+        return Err(format!("Two columns have the name \"{name}\"."));
+    }
+    let of = Type::object(headers.iter().map(|name| (Arc::clone(name), Type::String)));
+    let mut items = Vec::new();
+    for row in rows {
+        if row.len() != headers.len() {
+            return Err("A line of the table has another number of fields.".to_owned());
+        }
+        let members = headers.iter().zip(row).map(|(name, field)| {
+            let value = EvaluatedValue::string(field, call.place);
+            (Arc::clone(name), EvaluatedMember { key: call.place, value })
+        });
+        items.push(EvaluatedValue::object(members.collect::<Vec<_>>(), call.place));
+    }
+    call.spend(items.len())?;
+    call.value(list_of(of, items))
+}
+
+/// The fields of the lines of a table. A field in quotes may have commas, line breaks and doubled quotes; empty lines count for nothing.
+fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let misplaced = || Err("The table has a quote at a wrong place.".to_owned());
+    let text = text.replace("\r\n", "\n");
+    let mut chars = text.chars().peekable();
+    let (mut rows, mut row) = (Vec::new(), Vec::new());
+    loop {
+        if row.is_empty() {
+            while chars.next_if_eq(&'\n').is_some() {}
+            if chars.peek().is_none() {
+                return Ok(rows);
+            }
+        }
+        let mut field = String::new();
+        if chars.next_if_eq(&'"').is_some() {
+            loop {
+                match chars.next() {
+                    Some('"') if chars.next_if_eq(&'"').is_none() => break,
+                    Some(char) => field.push(char),
+                    None => return misplaced(),
+                }
+            }
+        } else {
+            while let Some(char) = chars.next_if(|char| !matches!(char, ',' | '\n')) {
+                if char == '"' {
+                    return misplaced();
+                }
+                field.push(char);
+            }
+        }
+        row.push(field);
+        match chars.next() {
+            Some(',') => {}
+            Some('\n') | None => rows.push(core::mem::take(&mut row)),
+            Some(_) => return misplaced(),
+        }
+    }
 }

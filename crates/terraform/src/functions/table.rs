@@ -85,7 +85,7 @@ static FUNCTIONS: [Function; 98] = [
     of("compact", &[one(Strings)], Strings, Everything, lists::compact),
     with(ANY, of("concat", &[], Any, Items, lists::concat)),
     of("contains", &[ANY, ANY], Bool, Arguments, lists::contains),
-    of("csvdecode", &[STRING], Any, Everything, times::csvdecode),
+    of("csvdecode", &[STRING], Any, Everything, encoding::csvdecode),
     of("dirname", &[STRING], String, Everything, files::dirname),
     of("distinct", &[one(List)], Any, Everything, lists::distinct),
     of("element", &[ANY, NUMBER], Any, Arguments, lists::element),

@@ -2,11 +2,12 @@
 //!
 //! Reference: zclconf/go-cty-yaml `decode.go` and `resolve.go`. The crate `manifest` reads the syntax of go-yaml v2.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use manifest::limits::Limits;
 use manifest::source::Span;
-use manifest::tree::{Node, Style, Value as Scalar};
+use manifest::tree::{Node, Style, Tree, Value as Scalar};
 use manifest::{Document, File};
 use values::calendar::Date;
 
@@ -48,7 +49,7 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
         _ => return call.unknown(Type::Dynamic),
     };
     call.spend(tree.work())?;
-    match decoded(tree.root(), text, call.place) {
+    match Decoder::new(tree, text, call.place).value(tree.root()) {
         Ok(value) => Ok(value),
         Err(Problem::Wrong(message)) => Err(message),
         Err(Problem::Other) => call.unknown(Type::Dynamic),
@@ -64,58 +65,67 @@ pub(crate) fn decode(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedV
     let text = &*unmarked;
     let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
     match file.documents.as_slice() {
-        [Document::Read(tree)] => decoded(tree.root(), text, used).ok(),
+        [Document::Read(tree)] => Decoder::new(tree, text, used).value(tree.root()).ok(),
         // No document, or comments only.
         [] => Some(EvaluatedValue::null(Type::Dynamic, used)),
         _ => None,
     }
 }
 
-fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<EvaluatedValue, Problem> {
-    let place = |span: Span| text.place_of(span.start, span.end).unwrap_or(call);
-    let at = place(node.span());
-    if is_tagged(node) {
-        return Err(Problem::Other);
+/// Reader of the values of a document.
+struct Decoder<'t> {
+    text: &'t EvaluatedText,
+    /// The expression that uses the text.
+    used: TextPlace,
+    /// The node with the anchor of each alias, by the first byte of the alias.
+    anchors: BTreeMap<usize, Node<'t>>,
+}
+
+impl<'t> Decoder<'t> {
+    fn new(tree: &'t Tree, text: &'t EvaluatedText, used: TextPlace) -> Self {
+        Self { text, used, anchors: tree.anchors() }
     }
-    match node.value() {
-        Scalar::Sequence => {
-            let items = node.children().map(|item| decoded(item, text, call));
-            Ok(EvaluatedValue::tuple(items.collect::<Result<Vec<_>, _>>()?, at))
+
+    fn place(&self, span: Span) -> TextPlace {
+        self.text.place_of(span.start, span.end).unwrap_or(self.used)
+    }
+
+    fn value(&self, node: Node<'t>) -> Result<EvaluatedValue, Problem> {
+        let at = self.place(node.span());
+        // The text of an alias is at its anchor.
+        let anchor = if node.is_copied() { self.anchors.get(&node.span().start) } else { None };
+        let source = *anchor.unwrap_or(&node);
+        if is_tagged(source) {
+            return Err(Problem::Other);
         }
-        // Of a list of mappings that `<<` merges, Terraform takes others.
-        Scalar::Mapping if merges_list(node) => Err(Problem::Other),
-        Scalar::Mapping => {
-            let mut members = Vec::new();
-            for child in node.children().filter(|child| !child.is_overridden()) {
-                let key = key(child)?;
-                members.push((
-                    key,
-                    EvaluatedMember { key: place(child.key_span()), value: decoded(child, text, call)? },
-                ));
+        match node.value() {
+            Scalar::Sequence => {
+                let items = node.children().map(|item| self.value(item));
+                Ok(EvaluatedValue::tuple(items.collect::<Result<Vec<_>, _>>()?, at))
             }
-            Ok(EvaluatedValue::object(members, at))
-        }
-        Scalar::String(string) if node.style() != Style::Plain && node.style() != Style::Alias => {
-            Ok(EvaluatedValue::new(Data::String(placed(node, string, text, at)), at))
-        }
-        scalar => {
-            let spelling = match scalar {
-                _ if node.style() == Style::Plain => node.spelling(),
-                Scalar::Null => return Ok(EvaluatedValue::null(Type::Dynamic, at)),
-                Scalar::Bool(value) => return Ok(EvaluatedValue::bool(value, at)),
-                Scalar::String(string) if at_anchor(node).starts_with(['"', '\'', '|', '>']) => {
+            // Of a list of mappings that `<<` merges, Terraform takes others.
+            Scalar::Mapping if merges_list(node) => Err(Problem::Other),
+            Scalar::Mapping => {
+                let mut members = Vec::new();
+                for child in node.children().filter(|child| !child.is_overridden()) {
+                    let (key, at) = (key(child)?, self.place(child.key_span()));
+                    members.push((key, EvaluatedMember { key: at, value: self.value(child)? }));
+                }
+                Ok(EvaluatedValue::object(members, at))
+            }
+            Scalar::String(string) if node.style() != Style::Plain && node.style() != Style::Alias => {
+                Ok(EvaluatedValue::new(Data::String(placed(node, string, self.text, at)), at))
+            }
+            scalar => {
+                let written = source.spelling();
+                if let Scalar::String(string) = scalar
+                    // A scalar of several lines is a string.
+                    && (written.contains('\n') || written.starts_with(['"', '\'', '|', '>']))
+                {
                     return Ok(EvaluatedValue::string(string, at));
                 }
-                Scalar::String(string) => string,
-                _ => at_anchor(node).split([',', ']', '}', ' ', '\n']).next().unwrap_or_default(),
-            };
-            // A scalar of several lines is a string.
-            if let Scalar::String(string) = scalar
-                && node.span().text(node.source().text()).contains('\n')
-            {
-                return Ok(EvaluatedValue::string(string, at));
+                resolve(written, at)
             }
-            resolve(spelling, at)
         }
     }
 }
@@ -129,19 +139,6 @@ fn merges_list(node: Node<'_>) -> bool {
         rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with(['[', '-']))
     };
     node.children().any(Node::is_merged) && text.match_indices("<<").any(is_list)
-}
-
-/// The text from the place where a copied scalar is written: the anchor of an alias, or the scalar within what an alias copies.
-fn at_anchor(node: Node<'_>) -> &str {
-    let text = node.source().text();
-    let Some(name) = node.span().text(text).strip_prefix('*') else { return node.span().text(text) };
-    let before = text.get(..node.span().start).unwrap_or_default();
-    let anchor = format!("&{name}");
-    let rest = |(at, _): (usize, &str)| {
-        let rest = before.get(at + anchor.len()..)?;
-        rest.starts_with([' ', '\n']).then(|| rest.trim_start())
-    };
-    before.rmatch_indices(&anchor).find_map(rest).unwrap_or_default()
 }
 
 /// The string of a node with the places of its lines, where the text has the string or the line letter by letter.
@@ -184,10 +181,9 @@ fn placed(node: Node<'_>, string: &str, text: &EvaluatedText, at: TextPlace) -> 
 /// Whether a node has a tag.
 fn is_tagged(node: Node<'_>) -> bool {
     let before = node.source().text().get(..node.span().start).unwrap_or_default();
-    let line = before.trim_end_matches(' ').rsplit('\n').next().unwrap_or_default();
+    let words = before.trim_end_matches(' ').rsplit([' ', '\n']);
     let is_tag = |word: &str| word.starts_with('!');
-    let tagged_before =
-        line.split(' ').rev().take_while(|word| is_tag(word) || word.starts_with('&')).any(is_tag);
+    let tagged_before = words.take_while(|word| is_tag(word) || word.starts_with('&')).any(is_tag);
     tagged_before
         || node.spelling().starts_with('!')
             && node.style() != Style::DoubleQuoted

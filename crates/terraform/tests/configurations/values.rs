@@ -216,6 +216,28 @@ fn values_in_files_have_their_places_there() {
     assert_eq!(configuration.texts.slice(name.place), "${name}");
 }
 
+#[test]
+fn an_alias_has_the_text_of_its_own_anchor() {
+    let yaml = r#"<<Y
+a: &x 10
+# was: &x 500
+b: *x
+c: &y [*x, yes, "yes"]
+# &x 7
+d: *y
+e: &x !!str 5
+Y"#;
+    let decoded = |yaml: &str| v_of(&format!("yamldecode({yaml}\n)"));
+    assert_eq!(
+        decoded(&yaml.replace("!!str 5", "|\n  5\nf: *x")),
+        r#"{"a":10,"b":10,"c":[10,true,"yes"],"d":[10,true,"yes"],"e":"5\n","f":"5\n"}"#
+    );
+    // Terraform may know what a tag makes of a scalar.
+    let tagged = yaml.replace("!!str 5", "!!str 5\nf: *x");
+    let text = format!("resource \"a\" \"b\" {{\n  v = yamldecode({tagged}\n)\n}}");
+    assert_eq!(placeholder(&text).1, None);
+}
+
 /// A string that got too long is not a part of the strings that refer to it: each of them would hold its megabytes.
 #[test]
 fn a_string_that_is_too_long_has_only_the_name_of_its_end() {
@@ -250,7 +272,12 @@ fn tables_and_instants_are_values() {
     );
     assert_eq!(v_of("csvdecode(\"a,b\")"), "[]");
     assert_eq!(v_of("timeadd(\"2026-01-01T00:00:00Z\", \"36h\")"), "\"2026-01-02T12:00:00Z\"");
+    let names: Vec<String> = (0..15_000).map(|column| format!("c{column}")).collect();
+    let (header, row) = (names.join(","), vec!["x"; names.len()].join(","));
+    assert_eq!(v_of(&format!("csvdecode(\"{header}\\n{row}\")[0].c14999")), "\"x\"");
     let failure = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}")).1;
+    let twice = failure(&format!("csvdecode(\"{header},c14999,c1\\n\")"));
+    assert_eq!(twice.as_deref(), Some("csvdecode: Two columns have the name \"c14999\"."));
     for v in [
         "csvdecode(\"a,a\\n1,2\")",
         "csvdecode(\"a\\n1,2\")",
