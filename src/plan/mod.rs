@@ -5,6 +5,8 @@
 //! | `scope` | the objects of each cluster before and after the change |
 //! | `folders` | the folders that tell clusters apart |
 //! | `renamed` | clusters whose folder has another name |
+//! | `cluster_names` | the clusters of files outside of their folders, such as `crds/prod` for `pools/prod` |
+//! | `merged` | overlays that build more objects than a plan compares |
 //! | `homes` | the environments and overlays of each object |
 //! | `dropped` | files that a kustomization no longer uses |
 //! | `elsewhere` | sources outside of the input from which a removed object may come |
@@ -15,6 +17,7 @@
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
 //! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `uncalled` | modules of Terraform that no root module calls any more |
 //! | `terragrunt`, `terragrunt_stacks`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
