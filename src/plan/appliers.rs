@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::appliers::{Applier, generators, sources};
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use karpenter::chart;
 use manifest::tree::{Node, items_of};
 
@@ -442,7 +441,7 @@ const SIMPLE_FIELDS: [&str; 9] = [
     "weight",
 ];
 
-/// Whether a value is a list of objects, an object with others, or one with fields of Karpenter: `nodePool: {enabled: true}` is none. The `nodePools` of an `OpenSearchCluster` have roles.
+/// Whether a value is a list of objects, an object with others, or one with fields of Karpenter: `nodePool: {enabled: true}` is no object. The `nodePools` of an `OpenSearchCluster` have roles.
 ///
 /// Source: `NodePool` in opensearch-operator/api/v1/opensearch_types.go of opensearch-project/opensearch-k8s-operator.
 fn has_objects(value: Node<'_>) -> bool {
@@ -470,17 +469,10 @@ fn change(pair: PlanPair<'_>, applier: &Applier<'_>, what: Option<String>) -> Pl
         Some(what) => (ObjectChangeKind::Changed, what),
         None => (ObjectChangeKind::Removed, "is removed".to_owned()),
     };
-    PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
+    PlannedChange::of_file(
+        pair.name,
         change,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message: format!("{kind}/{name} {what}, which changes what it applies of Karpenter"),
-        file: source.name().to_owned(),
-        line: source.position(place.span().start).line,
-        fields: Vec::new(),
-    }
+        (source.name(), source.position(place.span().start).line),
+        format!("{kind}/{name} {what}, which changes what it applies of Karpenter"),
+    )
 }

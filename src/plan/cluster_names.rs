@@ -8,7 +8,7 @@ use cluster::folders::folders_of;
 use super::PlanPair;
 use super::scope::PlanScope;
 
-/// Which clusters see a place.
+/// The clusters that see a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SeenBy {
     /// The cluster, and maybe others.

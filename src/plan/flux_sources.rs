@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::appliers::Applier;
 use cluster::folders::folders_of;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
@@ -128,23 +127,16 @@ fn change(pair: PlanPair<'_>, applier: &Applier<'_>, source: Node<'_>, field: &s
     let text = |keys: &[&str]| source.str_at(keys).unwrap_or_default();
     let place = source.at_path(&["spec", field]).unwrap_or(source);
     let file = place.source();
-    PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
-        change: ObjectChangeKind::Changed,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message: format!(
+    PlannedChange::of_file(
+        pair.name,
+        ObjectChangeKind::Changed,
+        (file.name(), file.position(place.span().start).line),
+        format!(
             "{}/{} has another `{field}`, which changes what {kind}/{name} applies of Karpenter",
             text(&["kind"]),
             text(&["metadata", "name"])
         ),
-        file: file.name().to_owned(),
-        line: file.position(place.span().start).line,
-        fields: Vec::new(),
-    }
+    )
 }
 
 fn roots(file: &File) -> impl Iterator<Item = Node<'_>> {

@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::appliers::Applier;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use karpenter::kind::Kind;
 use objects::object::Object;
 
@@ -102,17 +101,10 @@ fn change(pair: PlanPair<'_>, giver: &str, taker: &str, at: &Applier<'_>, pools:
             "{taker} takes over {noun} {pools} from {giver}, which removes {them} with the nodes if it comes first"
         )
     };
-    PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
-        change: ObjectChangeKind::Changed,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
+    PlannedChange::of_file(
+        pair.name,
+        ObjectChangeKind::Changed,
+        (source.name(), source.position(place.span().start).line),
         message,
-        file: source.name().to_owned(),
-        line: source.position(place.span().start).line,
-        fields: Vec::new(),
-    }
+    )
 }

@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::folders::{joined, parent};
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::{Document, File};
 
 use super::applied_objects::AppliedObjects;
@@ -97,18 +96,13 @@ pub(super) fn changes<'p>(
             } else {
                 "the objects of the chart are not in the input"
             };
-            found.extend(what.map(|what| PlannedChange {
-                cluster: pair.name.to_owned(),
-                kind: String::new(),
-                name: String::new(),
-                change: ObjectChangeKind::Changed,
-                effect: Effect::Unknown,
-                reason: OrEmpty(None),
-                node_pools: Vec::new(),
-                message: format!("{what}; {hint}"),
-                file: new.source.name().to_owned(),
-                line: release.line,
-                fields: Vec::new(),
+            found.extend(what.map(|what| {
+                PlannedChange::of_file(
+                    pair.name,
+                    ObjectChangeKind::Changed,
+                    (new.source.name(), release.line),
+                    format!("{what}; {hint}"),
+                )
             }));
         }
     }

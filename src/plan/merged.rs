@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 
 use super::scope::without_start;
 use super::{PlanPair, PlanSide};
@@ -17,21 +16,12 @@ pub(super) fn change(pair: PlanPair<'_>) -> Option<PlannedChange> {
         Some(name) => (*name, ObjectChangeKind::Changed),
         None => (*olds.keys().find(has_changed)?, ObjectChangeKind::Removed),
     };
-    Some(PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
+    Some(PlannedChange::of_file(
+        pair.name,
         change,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message: format!(
-            "{file} has changed, and the overlays build too many NodePools to compare each cluster"
-        ),
-        file: file.to_owned(),
-        line: 1,
-        fields: Vec::new(),
-    })
+        (file, 1),
+        format!("{file} has changed, and the overlays build too many NodePools to compare each cluster"),
+    ))
 }
 
 /// The texts of the files of a side, by their names without the start of the side.

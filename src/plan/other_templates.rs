@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::{Document, File, FileKind};
 
 use super::feeds::chart_of;
@@ -39,22 +38,12 @@ pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
         };
         let source = &template.file.source;
         let line = template.line_after(news.get(name).map(|_| old.text).unwrap_or_default());
-        found.push(PlannedChange {
-            cluster: pair.name.to_owned(),
-            kind: String::new(),
-            name: String::new(),
+        found.push(PlannedChange::of_file(
+            pair.name,
             change,
-            effect: Effect::Unknown,
-            reason: OrEmpty(None),
-            node_pools: Vec::new(),
-            message: format!(
-                "{} {verb}, a template with objects of Karpenter that is not rendered",
-                source.name()
-            ),
-            file: source.name().to_owned(),
-            line,
-            fields: Vec::new(),
-        });
+            (source.name(), line),
+            format!("{} {verb}, a template with objects of Karpenter that is not rendered", source.name()),
+        ));
     }
     found
 }

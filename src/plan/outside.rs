@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::folders::folders_of;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 
@@ -135,22 +134,15 @@ impl<'p> OutsideBase<'p> {
         let source = &self.file.source;
         let name = source.name();
         let verb = if change == ObjectChangeKind::Removed { "is removed" } else { "has changed" };
-        PlannedChange {
-            cluster: cluster.to_owned(),
-            kind: String::new(),
-            name: String::new(),
+        PlannedChange::of_file(
+            cluster,
             change,
-            effect: Effect::Unknown,
-            reason: OrEmpty(None),
-            node_pools: Vec::new(),
-            message: format!(
+            (name, 1),
+            format!(
                 "{name} {verb}, and its base `{}` is not in the input; compare the output of `kustomize build`",
                 self.base
             ),
-            file: name.to_owned(),
-            line: 1,
-            fields: Vec::new(),
-        }
+        )
     }
 }
 

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::appliers::sources;
 use cluster::folders::{name, parent};
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
 
@@ -183,17 +182,10 @@ fn maps_in(root: Node<'_>) -> BTreeSet<&str> {
 
 fn change(cluster: &str, chart: &OutsideChart<'_>, what: &str, change: ObjectChangeKind) -> PlannedChange {
     let source = chart.at.source();
-    PlannedChange {
-        cluster: cluster.to_owned(),
-        kind: String::new(),
-        name: String::new(),
+    PlannedChange::of_file(
+        cluster,
         change,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message: format!("{what}; the objects of the chart are not in the input"),
-        file: chart.file.source.name().to_owned(),
-        line: source.position(chart.at.span().start).line,
-        fields: Vec::new(),
-    }
+        (chart.file.source.name(), source.position(chart.at.span().start).line),
+        format!("{what}; the objects of the chart are not in the input"),
+    )
 }

@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::tree::Node;
 use manifest::{Document, File};
 
@@ -67,7 +66,7 @@ pub(super) fn changes(
             if !applies(&before) && !applies(after) {
                 continue;
             }
-            // What is YAML on both sides is compared by itself.
+            // Documents that are YAML on both sides are compared elsewhere.
             let is_compared = before.is_read && after.is_read;
             let what = if is_compared || before.text == after.text {
                 let feed = chart_of(name).and_then(|chart| feeds.of_template(chart, &after.text));
@@ -259,17 +258,5 @@ fn planned(
             format!("{kind}/{name} of a template is removed, which changes what it applies of Karpenter"),
         ),
     };
-    PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
-        change,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message,
-        file: file.source.name().to_owned(),
-        line: applier.line,
-        fields: Vec::new(),
-    }
+    PlannedChange::of_file(pair.name, change, (file.source.name(), applier.line), message)
 }

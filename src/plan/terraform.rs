@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::folders::parent;
 use drift::{Effect, ObjectChangeKind};
@@ -366,21 +365,11 @@ impl<'p> TerraformFeeds<'p> {
                 [_, false] => ObjectChangeKind::Removed,
                 _ => ObjectChangeKind::Changed,
             };
-            Some(PlannedChange {
-                cluster: cluster.to_owned(),
-                kind: String::new(),
-                name: String::new(),
-                change,
-                effect: if change == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
-                reason: OrEmpty(None),
-                node_pools: Vec::new(),
-                message: format!(
-                    "{feed} changes `{address}`, whose source `{source}` is not in the input; a plan of Terraform has its objects"
-                ),
-                file: part.shown.to_owned(),
-                line: part.line,
-                fields: Vec::new(),
-            })
+            let message = format!(
+                "{feed} changes `{address}`, whose source `{source}` is not in the input; a plan of Terraform has its objects"
+            );
+            let effect = if change == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown };
+            Some(PlannedChange { effect, ..PlannedChange::of_file(cluster, change, (part.shown, part.line), message) })
         })
         .collect()
     }

@@ -7,10 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use cluster::folders::{folders_of, joined, name, parent};
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 
 use super::blocks::{Argument, arguments_in, arguments_of};
 use super::feeds::{Feeds, without_root};
@@ -105,18 +104,8 @@ pub(super) fn changes<'p>(pair: PlanPair<'p>, feeds: &Feeds<'p>) -> Vec<PlannedC
     let sides = [of_side(pair.old), of_side(pair.new)];
     let modules = NodeModules::of(pair, &feeds.terraform);
     let units = TerragruntUnits::of(pair.new, sides, feeds, modules);
-    let change = |change: ObjectChangeKind, (file, line): (&str, usize), message: String| PlannedChange {
-        cluster: pair.name.to_owned(),
-        kind: String::new(),
-        name: String::new(),
-        change,
-        effect: Effect::Unknown,
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message,
-        file: file.to_owned(),
-        line,
-        fields: Vec::new(),
+    let change = |change: ObjectChangeKind, (file, line): (&str, usize), message: String| {
+        PlannedChange::of_file(pair.name, change, (file, line), message)
     };
     let both = units.news.keys().filter(|file| units.olds.contains_key(*file));
     let changed = both.filter_map(|file| TerragruntUnit { file, units: &units }.changed());

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
 use drift::{Effect, ObjectChangeKind};
 use manifest::{Document, File, FileKind, is_terraform};
@@ -177,20 +176,10 @@ fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason
         }
         (None, false) => format!("{name} {reason}"),
     };
-    PlannedChange {
-        cluster: cluster.to_owned(),
-        kind: String::new(),
-        name: String::new(),
-        change: kind,
-        // New objects replace no node.
-        effect: if kind == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
-        reason: OrEmpty(None),
-        node_pools: Vec::new(),
-        message,
-        file: name.to_owned(),
-        line: source.position(unread.at).line,
-        fields: Vec::new(),
-    }
+    // New objects replace no node.
+    let effect = if kind == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown };
+    let place = (name, source.position(unread.at).line);
+    PlannedChange { effect, ..PlannedChange::of_file(cluster, kind, place, message) }
 }
 
 /// The reason why a plan of Terraform hides an object, with the number of further ones.

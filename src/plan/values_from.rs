@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use answers::OrEmpty;
 use answers::plan::PlannedChange;
-use drift::{Effect, ObjectChangeKind};
+use drift::ObjectChangeKind;
 use manifest::tree::items_of;
 
 use super::PlanPair;
@@ -31,21 +30,12 @@ pub(super) fn changes(
         let (kind, _, name) = name_of(release);
         let place = release.root.at_path(&["spec", "valuesFrom"]).unwrap_or(release.root);
         let source = place.source();
-        found.push(PlannedChange {
-            cluster: pair.name.to_owned(),
-            kind: String::new(),
-            name: String::new(),
-            change: ObjectChangeKind::Changed,
-            effect: Effect::Unknown,
-            reason: OrEmpty(None),
-            node_pools: Vec::new(),
-            message: format!(
-                "{file} feeds {kind}/{name}, and has changed; compare the output of `helm template`"
-            ),
-            file: source.name().to_owned(),
-            line: source.position(place.span().start).line,
-            fields: Vec::new(),
-        });
+        found.push(PlannedChange::of_file(
+            pair.name,
+            ObjectChangeKind::Changed,
+            (source.name(), source.position(place.span().start).line),
+            format!("{file} feeds {kind}/{name}, and has changed; compare the output of `helm template`"),
+        ));
     }
     found
 }

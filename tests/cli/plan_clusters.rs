@@ -392,7 +392,7 @@ fn an_overlay_that_is_not_built_for_certain_is_a_cluster_beside_the_others() {
         verdict((&transformers, &prefix("a-")), (&transformers, &prefix("b-"))),
         may("prod/t.yaml", "transformers")
     );
-    // What names only other objects changes no NodePool.
+    // A transformer that names only other objects changes no NodePool.
     let image =
         |tag: &str| transformer("ImageTagTransformer", &format!("imageTag: {{name: a, newTag: {tag}}}\n"));
     let reference = |path: &str| {
@@ -486,7 +486,7 @@ fn an_overlay_that_takes_another_base_is_compared_with_itself() {
     let verdict = |old: Files<'_>, new: Files<'_>| plan(&old, &new)["verdict"].as_str().unwrap().to_owned();
     let label = "spec.template.metadata.labels.team";
     let dev = format!("replaces every node of 1 NodePool (one in overlays/dev): {label}");
-    // Each of them has a base of its own, or nothing uses the second one before.
+    // Each overlay has another base, or nothing used the second base before.
     assert_eq!(verdict(files(["v1", "v2"], "b"), files(["v2", "v2"], "b")), dev);
     assert_eq!(verdict(files(["v1", "v2"], "a"), files(["v1", "v2"], "b")), dev.replace("dev", "prod"));
     let first = verdict(files(["v1", "v1"], "b"), files(["v2", "v1"], "b"));

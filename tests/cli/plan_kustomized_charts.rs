@@ -130,7 +130,7 @@ fn overlays_change_the_objects_that_install_charts() {
     }
     let [a, b] = ["a", "b"].map(|value| patched("HelmRelease", "/spec/values/x", value));
     assert_eq!(of(&[base, ("base/r.yaml", &local)], &[(prod, &a, &b)]), NONE);
-    // A patch in a file names the object too, and is none itself.
+    // A patch in a file names the object too, but is no object.
     let patch = |team: &str| {
         format!(
             "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: pools, namespace: flux-system}}\nspec:\n  values: {{team: {team}}}\n"

@@ -168,7 +168,7 @@ fn objects_in_values_are_read_behind_functions_and_conditions() {
         let found = findings(&json);
         assert!(found.len() == 1 && found[0].starts_with(MISTAKE), "{values} {found:?} {:?}", reasons(&json));
     }
-    // What is not read is told.
+    // A report names the parts that are not read.
     for (values, reason) in [
         (
             "[yamlencode({ extraObjects = var.x })]",

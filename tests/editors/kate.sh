@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# kate.sh KARPWARDEN: drives the language server in Kate as a person would, on a display of its own: the definition of a name, a hover, the fix of
+# kate.sh KARPWARDEN: drives the language server in Kate as a person would, on a display without a screen: the definition of a name, a hover, the fix of
 # a finding, and a completion. Needs kate, Xvfb, openbox, xdotool and dbus-run-session.
 set -euo pipefail
 command=$(realpath "$1")

@@ -76,6 +76,30 @@ pub struct PlannedChange {
     pub fields: Vec<PlannedField>,
 }
 
+impl PlannedChange {
+    /// A change at a line of a file that may replace nodes, of objects that the input does not show.
+    pub fn of_file(
+        cluster: &str,
+        change: ObjectChangeKind,
+        (file, line): (&str, usize),
+        message: String,
+    ) -> Self {
+        Self {
+            cluster: cluster.to_owned(),
+            kind: String::new(),
+            name: String::new(),
+            change,
+            effect: Effect::Unknown,
+            reason: OrEmpty(None),
+            node_pools: Vec::new(),
+            message,
+            file: file.to_owned(),
+            line,
+            fields: Vec::new(),
+        }
+    }
+}
+
 /// Changed field.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]

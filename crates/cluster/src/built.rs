@@ -52,7 +52,7 @@ struct Version {
     object: BuiltObjectId,
 }
 
-/// What the builds of two sides of a comparison have in common, so that the overlays of both have the same names.
+/// Options that the builds of both sides of a comparison share, so that the overlays of both have the same names.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions<'o> {
     /// The folders that are applied although other kustomizations use their objects.

@@ -19,7 +19,7 @@ use manifest::tree::{Assembly, NewValue, Node, NodeId, Style, Tree, Value};
 /// Maximum number of overlays with variables. Beyond it, variables stay placeholders.
 const MAX_OVERLAYS: usize = 100;
 
-/// What tells the Kustomizations of Flux apart that have one name and apply one folder, each in its own cluster.
+/// The part of their place by which Kustomizations of Flux differ that have one name and apply one folder, each in another cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameRepetition {
     /// The folder of the file.

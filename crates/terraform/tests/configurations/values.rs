@@ -80,7 +80,7 @@ fn names_for_a_comparison_show_the_contents_that_an_expression_does_not() {
     // The condition of a template is a parameter.
     let call = |c: &str| format!(r#"templatefile("script.tftpl", {{ c = {c} }})"#);
     assert_ne!(name(old, &call("module.m.c")), name(old, &call("!module.m.c")));
-    // What the expression shows needs no more.
+    // The expression shows the value, so that its name needs no fingerprint.
     assert_eq!(name("", "upper(module.m.c)"), "${upper(module.m.c)}");
     assert_eq!(name("", r#"format("%s", upper("a-${module.m.c}"))"#), r#"${upper("a-${module.m.c}")}"#);
     assert_ne!(name("", "upper(local.b)"), "${upper(local.b)}");
