@@ -25,7 +25,7 @@ use super::messages::Messages;
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
-use super::stack::on_all_cores;
+use super::stack::{on_all_cores, on_one_core};
 use super::status::Status;
 use super::{bounds, log_hint, render_charts, terminal, unused, upgrade_start};
 
@@ -94,7 +94,8 @@ pub(crate) fn print(options: &CheckOptions, color: Color) -> Result<PrintedCheck
         unread: &unread,
         remarks: &[],
     };
-    on_all_cores(|| run.check_inputs(&clusters))?
+    let check = || run.check_inputs(&clusters);
+    if input::is_one_short_file(&clusters) { on_one_core(check)? } else { on_all_cores(check)? }
 }
 
 /// Finds the inputs, and the config file of the run.

@@ -116,10 +116,11 @@ fn nearest(quiet: bool, messages: &dyn Messages) -> Option<PathBuf> {
 
 /// Files of a folder that are meant to be the config file, sorted.
 fn near_names(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.filter(|entry| entry.path().is_file());
-    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut near: Vec<String> = names.filter(|name| is_near_config_file(name)).collect();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    // Only the names that match are looked up: a folder like `/tmp` has thousands of others.
+    let near = names.filter(|name| is_near_config_file(name) && folder.join(name).is_file());
+    let mut near: Vec<String> = near.collect();
     near.sort_unstable();
     near
 }

@@ -86,6 +86,12 @@ pub(crate) fn refuse_excess(input: &InputOptions, clusters: &[ClusterInputs]) ->
     input.confinement.as_ref().map_or(Ok(()), |confinement| confinement.refuse_excess(clusters))
 }
 
+/// Whether the input is one file that is so short that another thread would take longer to start than to help.
+pub(crate) fn is_one_short_file(clusters: &[ClusterInputs]) -> bool {
+    let mut inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    inputs.next().is_some_and(InputFile::is_short) && inputs.next().is_none()
+}
+
 /// Number of inputs in all clusters.
 pub(crate) fn count(clusters: &[ClusterInputs]) -> usize {
     clusters.iter().map(|cluster| cluster.inputs.len()).sum()

@@ -119,6 +119,13 @@ impl InputFile {
         if let From::Path(path, _) = &self.from { Some(path) } else { None }
     }
 
+    /// Whether the input is a file of a few documents.
+    pub(super) fn is_short(&self) -> bool {
+        /// Documents of this size together take about as long to check as a thread takes to start.
+        const SHORT: u64 = 8 << 10;
+        self.path().and_then(|path| fs::metadata(path).ok()).is_some_and(|file| file.len() <= SHORT)
+    }
+
     /// Path that patterns and the settings of some paths apply to: the path of the file, or the name that
     /// `--stdin-filename` gives standard input.
     pub(crate) fn assumed_path(&self) -> Option<&Path> {

@@ -18,7 +18,7 @@ mod walk;
 
 pub(crate) use base::{BaseFolder, normalised};
 pub(crate) use beside::{add_unknown, evaluate_managed, evaluate_terraform, evaluate_unsaved};
-pub(crate) use clusters::{ClusterInputs, by_cluster, count, refuse_excess};
+pub(crate) use clusters::{ClusterInputs, by_cluster, count, is_one_short_file, refuse_excess};
 pub(crate) use compressed::each_text;
 pub(crate) use confinement::{ByteBudget, Confinement};
 pub(crate) use error::InputError;
