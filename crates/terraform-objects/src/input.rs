@@ -141,9 +141,13 @@ pub(crate) fn path_of(name: &str) -> String {
 
 /// The name of a path.
 pub(crate) fn name_of(path: &str) -> String {
-    let parts: Vec<&str> = path.split('/').collect();
-    let above = parts.iter().take_while(|part| **part == ABOVE).count();
-    let rest = parts.get(above..).unwrap_or_default().join("/");
+    let (mut rest, mut above) = (path, 0);
+    while let Some(inside) =
+        rest.strip_prefix(ABOVE).filter(|inside| inside.is_empty() || inside.starts_with('/'))
+    {
+        rest = inside.strip_prefix('/').unwrap_or(inside);
+        above += 1;
+    }
     match above {
         0 => format!("/{path}"),
         FOLDERS_ABOVE if rest.is_empty() => ".".to_owned(),

@@ -143,8 +143,9 @@ fn evaluate_into(
             if let Some(managed) = &mut managed {
                 managed.add_moves(&name, &configuration);
             }
+            let root_name = input::name_of(&name);
             for (block, drafts) in convert::drafts(&configuration, is_compared, is_planned) {
-                let (module, texts) = (module_of(block, &name), &configuration.texts);
+                let (module, texts) = (module_of(block, &root_name), &configuration.texts);
                 if let Some(managed) = &mut managed {
                     managed.objects.extend(managed::objects_of(&module, block, &drafts, texts, limits));
                 }
@@ -162,10 +163,10 @@ fn evaluate_into(
     }
 }
 
-/// The module of a block of a root module in a folder.
+/// The module of a block of a root module with a name.
 fn module_of(block: &EvaluatedBlock, root: &str) -> ModuleInstance {
     let address = block.module.strip_suffix('.').unwrap_or_default().to_owned();
-    ModuleInstance { root: input::name_of(root), address }
+    ModuleInstance { root: root.to_owned(), address }
 }
 
 /// Replaces plans and states of Terraform among files by the objects of one side.
