@@ -155,6 +155,49 @@ fn a_template_that_an_unknown_text_is_made_of_is_listed_once() {
 }
 
 #[test]
+fn each_object_that_is_not_read_has_a_reason() {
+    let object =
+        r#"yamlencode({ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = { name = "a" } })"#;
+    let file =
+        format!("resource \"local_file\" \"pool\" {{\n  filename = \"a.yaml\"\n  content  = {object}\n}}\n");
+    let reason = "`local_file.pool`, not checked: `local_file` applies no object, and `content` is only text";
+    assert_eq!(reasons(&check(&[("main.tf", &file)], &[])), [reason]);
+    let release =
+        "resource \"helm_release\" \"karpenter\" {\n  name  = \"karpenter\"\n  chart = var.chart\n}\n";
+    let reason =
+        "`helm_release.karpenter`, not checked: `chart` is known only after Terraform applies `${var.chart}`";
+    assert_eq!(reasons(&check(&[("main.tf", release)], &[])), [reason]);
+    let policy = |name: &str| {
+        format!("resource \"aws_iam_policy\" \"{name}\" {{\n  count  = 0\n  policy = jsonencode({{}})\n}}\n")
+    };
+    let json = check(&[("main.tf", &(policy("karpenter") + &policy("other"))), ("pool.yaml", POOL)], &[]);
+    let reason = "`aws_iam_policy.karpenter` makes no object: `count` is 0";
+    assert_eq!(reasons(&json), [reason]);
+    let state = r#"{"version": 4, "terraform_version": "1.11.0", "serial": 1, "lineage": "a", "resources": [{"type": "kubectl_manifest", "name": "karpenter"}]}"#;
+    let named = Folder::with(&[("terraform.tfstate", state)]).run(&[
+        "check",
+        "terraform.tfstate",
+        "--format",
+        "json",
+    ]);
+    let reason = "state of Terraform, not checked: check the output of `terraform show -json`";
+    assert_eq!(reasons(&named.json()), [reason]);
+}
+
+#[test]
+fn objects_after_the_limit_of_steps_are_not_silently_lost() {
+    let loop_of = "locals {\n  a = range(1000)\n  b = [for x in local.a : [for y in local.a : [for z in local.a : \"${x}${y}${z}\"]]]\n}\n";
+    let pool = |name: &str, size: &str| {
+        format!(
+            "resource \"kubernetes_manifest\" \"{name}\" {{\n  manifest = {{ apiVersion = \"karpenter.sh/v1\", kind = \"NodePool\", metadata = {{ name = \"{name}\", labels = {{ x = {size} }} }} }}\n}}\n"
+        )
+    };
+    let main = loop_of.to_owned() + &pool("a", "length(local.b)") + &pool("b", "1");
+    let reason = "Terraform, not evaluated, only its here-documents are read: The configurations of the input take too many steps to evaluate";
+    assert!(reasons(&check(&[("main.tf", &main)], &[])).contains(&reason));
+}
+
+#[test]
 fn a_text_within_a_directive_is_named_with_its_line() {
     let main = r#"resource "kubectl_manifest" "c" {
   yaml_body = <<-EOT

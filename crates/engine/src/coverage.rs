@@ -212,6 +212,9 @@ fn reason_without_object(tree: &Tree, file: &File) -> String {
     if is_near_config_file(name) {
         return format!("looks like a config file, but is not read as one: its name must be `{CONFIG_FILE}`");
     }
+    if is_stored_state(root) {
+        return "state of Terraform, not checked: check the output of `terraform show -json`".to_owned();
+    }
     let is_list = keys.kind.text().is_some_and(|kind| kind.ends_with("List"));
     let reason = match (keys.api_version, keys.kind) {
         _ if root.is_sequence() => "the document is a list",
@@ -227,6 +230,13 @@ fn reason_without_object(tree: &Tree, file: &File) -> String {
         _ => "`apiVersion` and `kind` are missing",
     };
     format!("no Kubernetes object: {reason}, not checked")
+}
+
+/// Whether a document is the state of Terraform as its backend stores it.
+///
+/// Source: `stateV4` in internal/states/statefile/version4.go of hashicorp/terraform at v1.11.
+fn is_stored_state(root: Node<'_>) -> bool {
+    ["version", "terraform_version", "serial", "lineage"].iter().all(|key| root.get(key).is_some())
 }
 
 /// Reason why a document is not checked whose objects no rule reads.

@@ -193,6 +193,7 @@ fn planned_in_folders(
         let plan = EvaluatedConfiguration::of_plan(tree, &file.source, side);
         let mut merge = Merge::of_plan(&file.source);
         let root = input::folder_of_name(file.source.name());
+        let root_name = input::name_of(&root);
         let folder = known.entry(root.clone()).or_default();
         // A state has what was applied last, and not what the configuration says now.
         let is_state = tree.root().get("values").is_some();
@@ -200,7 +201,7 @@ fn planned_in_folders(
             if !is_state && drafts.iter().all(DocumentDraft::is_known) {
                 folder.insert(block.address.clone());
             }
-            merge.add_of_module(module_of(block, &root), &drafts, &plan.texts, limits);
+            merge.add_of_module(module_of(block, &root_name), &drafts, &plan.texts, limits);
         }
         merge.apply(core::slice::from_mut(file), limits);
         if file.kind == FileKind::Unknown {

@@ -323,6 +323,7 @@ impl Collected {
         }
         for instance in instances {
             if self.blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {
+                self.add_unevaluated(block);
                 return;
             }
             let own = match block.kind.as_str() {
@@ -339,6 +340,20 @@ impl Collected {
                 existence: module.existence_of(&instance).map(|decides| decides.to_string()),
                 key: instance.key,
             });
+        }
+        if !module.session.spend(0) {
+            self.add_unevaluated(block);
+        }
+    }
+
+    /// Says that the steps do not suffice for a block. The first of a file is enough.
+    fn add_unevaluated(&mut self, block: &Declaration) {
+        let problem = SyntaxProblem::too_many_steps(block.header);
+        let is_same = |known: &SyntaxProblem| {
+            known.place.text == problem.place.text && known.message == problem.message
+        };
+        if !self.problems.iter().any(is_same) {
+            self.problems.push(problem);
         }
     }
 }

@@ -26,6 +26,7 @@ use cluster::folders::folders_of;
 use cluster::ids::{ClusterId, DocumentId, FileId};
 use cluster::input::Input;
 use rule::settings::{Settings, Target};
+use terraform_objects::is_configuration;
 
 pub use placed::{PlacedPin, pins_of_files, placed_pins};
 
@@ -97,7 +98,7 @@ impl<'c> Pins<'c> {
             let own = pins_of_file(id, file, &mut self.documents);
             let is_input = !file.kind.is_text();
             if !own.is_empty() {
-                let is_beside = !is_input || is_markdown(file.source.name());
+                let is_beside = is_markdown(file.source.name()) || is_beside(file);
                 let known = if is_beside { &mut beside } else { &mut by_folder };
                 for folder in folders_of(file.source.name()) {
                     known.entry(folder).or_default().add(own);
@@ -194,6 +195,12 @@ impl<'c> Pins<'c> {
 pub fn reads_pins(settings: &Settings) -> bool {
     let target = settings.karpenter;
     !(settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some())
+}
+
+/// Whether a file is a text beside the manifests. Terraform reads all files of a folder together, so that a file that only has the
+/// version, such as `variables.tf`, is none.
+fn is_beside(file: &File) -> bool {
+    file.kind.is_text() && !is_configuration(file.source.name())
 }
 
 /// Drops pins below 1.0 from the folders that hold objects of v1, which 1.0 introduced: the texts are older than the manifests.

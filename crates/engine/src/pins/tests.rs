@@ -23,7 +23,7 @@ fn definitions(version: &str) -> String {
 /// A cluster whose scripts and Markdown files are texts beside the manifests.
 fn cluster(files: &[(&str, &str)]) -> Cluster {
     let read = |(name, text): &(&str, &str)| match name.rsplit_once('.') {
-        Some((_, "sh" | "md")) => File::text_only(*name, *text),
+        Some((_, "sh" | "md" | "tf")) => File::text_only(*name, *text),
         _ => File::read(*name, *text, READ_OPTIONS),
     };
     Cluster { name: String::new(), files: files.iter().map(read).collect() }
@@ -181,6 +181,14 @@ fn script_beside_the_manifests_counts_only_without_a_pin_in_them() {
     assert_eq!(releases(&files, &Settings::default()), ["1.6.2", newest.as_str(), "1.6.2"]);
     insta::assert_snapshot!(reported(&files), @"`` `1.6.2` 1.6.2 karpenter.yaml:3");
     insta::assert_snapshot!(reported(&[pool, script]), @"`clusters/a` `1.5.0` 1.5.0 clusters/a/scripts/install.sh:1");
+}
+
+#[test]
+fn variable_of_terraform_counts_before_a_pin_in_another_folder() {
+    let chart = chart("1.2.0");
+    let variable = "variable \"karpenter_version\" {\n  default = \"1.12.0\"\n}\n";
+    let files = [("a/karpenter.yaml", chart.as_str()), ("b/pool.yaml", POOL), ("b/variables.tf", variable)];
+    assert_eq!(releases(&files, &Settings::default())[1], "1.12.0");
 }
 
 #[test]

@@ -13,9 +13,12 @@ use terraform::{
 use super::{ResourceInstance, encoded_object, stack, text_of};
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
-/// Attributes that merge other documents into a document.
-const MERGED: [&str; 4] =
-    ["source_policy_documents", "override_policy_documents", "source_json", "override_json"];
+/// Attribute with documents whose statements come before the own ones.
+const SOURCES: &str = "source_policy_documents";
+/// Attributes that merge other documents into a document in another way.
+const MERGED: [&str; 3] = ["override_policy_documents", "source_json", "override_json"];
+/// Documents within documents.
+const MAX_SOURCES: usize = 8;
 /// Attributes of a statement, with their names in a policy document.
 const STATEMENT: [(&str, &str); 5] = [
     ("sid", "Sid"),
@@ -72,21 +75,38 @@ fn document_of(resource: &ResourceInstance<'_>, value: &EvaluatedValue) -> Optio
         let encoded = encoded_object(text)?;
         return encoded.get("Statement").map(|_| DraftPart::Value(encoded.clone()));
     }
-    let address = text.as_str().strip_prefix("${")?.strip_suffix(".json}")?;
-    let is_document = address.starts_with("data.aws_iam_policy_document.");
-    document_of_block(resource.beside(address).filter(|_| is_document)?)
+    let block = data_source(resource, value)?;
+    let list = DraftPart::List(statements(resource, block, 0)?, block.place);
+    Some(DraftPart::object([DraftMember::new("Statement", block.place, list)], block.place))
 }
 
-/// The document of `aws_iam_policy_document`. `None` if a part of it is elsewhere.
-fn document_of_block(block: &EvaluatedBlock) -> Option<DraftPart> {
-    let is_set = |name: &&str| block.body.get(name).is_some_and(|value| !value.is_null());
-    if MERGED.iter().any(is_set) {
+/// The data source `aws_iam_policy_document` whose `json` is a value.
+fn data_source<'v>(resource: &ResourceInstance<'v>, value: &EvaluatedValue) -> Option<&'v EvaluatedBlock> {
+    let address = text_of(value)?.as_str().strip_prefix("${")?.strip_suffix(".json}")?;
+    let is_document = address.starts_with("data.aws_iam_policy_document.");
+    resource.beside(address).filter(|_| is_document)
+}
+
+/// The statements of `aws_iam_policy_document`. `None` if a part of them is elsewhere.
+fn statements(
+    resource: &ResourceInstance<'_>,
+    block: &EvaluatedBlock,
+    depth: usize,
+) -> Option<Vec<DraftPart>> {
+    let set = |name: &str| block.body.get(name).filter(|value| !value.is_null());
+    if depth > MAX_SOURCES || MERGED.iter().any(|name| set(name).is_some()) {
         return None;
     }
+    let mut all = Vec::new();
+    if let Some(sources) = set(SOURCES) {
+        for source in sources.items()? {
+            all.extend(statements(resource, data_source(resource, source)?, depth + 1)?);
+        }
+    }
     let blocks = block.body.blocks.iter().filter(|block| block.kind == "statement");
-    let statements: Option<Vec<DraftPart>> = blocks.map(statement).collect();
-    let list = DraftPart::List(statements?, block.place);
-    Some(DraftPart::object([DraftMember::new("Statement", block.place, list)], block.place))
+    let own: Option<Vec<DraftPart>> = blocks.map(statement).collect();
+    all.extend(own?);
+    Some(all)
 }
 
 fn statement(block: &NestedBlock) -> Option<DraftPart> {

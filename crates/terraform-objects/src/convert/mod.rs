@@ -147,25 +147,45 @@ fn documents(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
         ("module", _) => module::documents(resource),
         ("resource", Some(kind)) => match converter(kind) {
             Some(convert) => convert(resource),
-            None => kubernetes::object(kind, resource).into_iter().collect(),
+            None if kubernetes::is_kind(kind) => kubernetes::object(kind, resource).into_iter().collect(),
+            None => unconverted(kind, resource),
         },
         _ => Vec::new(),
     }
 }
 
-/// The resources that would make an object of Kubernetes or a release, and make none.
+/// Drafts that say that objects are not read, because their resource only writes or sends a text, as `local_file` does. The objects of a
+/// here-document and of a file are read where they are written.
+fn unconverted(kind: &str, resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
+    let has_object = |attribute: &&EvaluatedAttribute| {
+        let object = text_of(&attribute.value).and_then(encoded_object);
+        let kind = object.and_then(|object| object.get("kind")).and_then(EvaluatedValue::as_str);
+        kind.is_some_and(|kind| DEPENDENT.contains(&kind))
+    };
+    let draft = |attribute: &EvaluatedAttribute| {
+        let (address, name) = (&resource.block.address, &attribute.name);
+        let reason =
+            format!("`{address}`, not checked: `{kind}` applies no object, and `{name}` is only text");
+        DocumentDraft::Unknown(attribute.value.place, reason)
+    };
+    let attributes = resource.block.body.attributes.iter().filter(|_| !resource.is_compared);
+    attributes.filter(has_object).map(draft).collect()
+}
+
+/// The resources that would make an object of Kubernetes, a release or a policy of Karpenter, and make none.
 pub(crate) fn absent(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
     // Most policies are about other software.
-    let is_said = |kind: &str| !kind.starts_with("aws_") && is_converted(kind);
+    let is_policy = |kind: &str| matches!(kind, "aws_iam_policy" | "aws_iam_role_policy");
+    let is_said = |resource: &AbsentResource| match resource.labels.as_slice() {
+        [kind, name, ..] if is_policy(kind) => name.contains("karpenter"),
+        [kind, ..] => !kind.starts_with("aws_") && is_converted(kind),
+        [] => false,
+    };
     let draft = |resource: &AbsentResource| {
         let reason = format!("`{}` makes no object: {}", resource.labels.join("."), resource.reason);
         DocumentDraft::Absent { whole: resource.whole, at: resource.place, reason }
     };
-    let resources = configuration.absent.iter();
-    resources
-        .filter(|resource| resource.labels.first().is_some_and(|kind| is_said(kind)))
-        .map(draft)
-        .collect()
+    configuration.absent.iter().filter(|resource| is_said(resource)).map(draft).collect()
 }
 
 fn converter(kind: &str) -> Option<Convert> {

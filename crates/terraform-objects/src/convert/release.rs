@@ -127,6 +127,11 @@ impl<'v> ReleaseArguments<'v> {
 fn release(arguments: &ReleaseArguments<'_>) -> Vec<DocumentDraft> {
     let known = |name: &str| arguments.get(name).and_then(|(_, value)| value.as_str());
     let chart = known("chart").or(arguments.default_chart).unwrap_or_default();
+    let unknown =
+        arguments.get("chart").filter(|_| chart.is_empty() && arguments.label.contains("karpenter"));
+    if let Some((_, value)) = unknown.filter(|_| !arguments.resource.is_compared) {
+        return vec![arguments.resource.unknown("chart", value)];
+    }
     match name_of(chart) {
         "karpenter" => {}
         // Without a version, only its removal matters.

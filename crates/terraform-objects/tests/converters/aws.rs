@@ -63,6 +63,36 @@ resource "aws_iam_policy" "merged" {
 }
 
 #[test]
+fn policy_has_the_statements_of_its_sources() {
+    let text = r#"data "aws_iam_policy_document" "a" {
+  statement { actions = ["sqs:*"] }
+}
+data "aws_iam_policy_document" "b" {
+  source_policy_documents = [data.aws_iam_policy_document.a.json]
+  statement { actions = ["ec2:*"] }
+}
+data "aws_iam_policy_document" "loop" {
+  source_policy_documents = [data.aws_iam_policy_document.loop.json]
+}
+resource "aws_iam_policy" "b" { policy = data.aws_iam_policy_document.b.json }
+resource "aws_iam_policy" "loop" { policy = data.aws_iam_policy_document.loop.json }
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:11
+    .Resources.b.Type = "AWS::IAM::ManagedPolicy" @11:1 from "resource \"aws_iam_policy\" \"b\""
+    .Resources.b.Properties.PolicyDocument.Statement.0.Effect = "Allow" @2:3 from "statement"
+    .Resources.b.Properties.PolicyDocument.Statement.0.Action.0 = "sqs:*" @2:26
+    .Resources.b.Properties.PolicyDocument.Statement.1.Effect = "Allow" @6:3 from "statement"
+    .Resources.b.Properties.PolicyDocument.Statement.1.Action.0 = "ec2:*" @6:26
+    --- main.tf:12
+    .Resources.loop.Type = "AWS::IAM::ManagedPolicy" @12:1 from "resource \"aws_iam_policy\" \"loop\""
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Effect = "Allow" @12:45 from "data.aws_iam_policy_document.loop.json"
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Action = "${data.aws_iam_policy_document.loop.json}" @12:45 from "data.aws_iam_policy_document.loop.json"
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Resource = "${data.aws_iam_policy_document.loop.json}" @12:45 from "data.aws_iam_policy_document.loop.json"
+    "#);
+}
+
+#[test]
 fn associations_and_access_entries_are_resources_of_a_template() {
     let text = r#"resource "aws_eks_pod_identity_association" "a" {
   cluster_name    = module.eks.cluster_name

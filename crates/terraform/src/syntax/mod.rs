@@ -50,6 +50,14 @@ pub struct SyntaxProblem {
     pub message: String,
 }
 
+impl SyntaxProblem {
+    /// The steps do not suffice for the blocks from a place on.
+    pub(crate) fn too_many_steps(place: TextPlace) -> Self {
+        let message = "The configurations of the input take too many steps to evaluate".to_owned();
+        Self { place, message }
+    }
+}
+
 impl ModuleSyntax {
     /// Parses the files of a folder that Terraform reads there, without those in folders below.
     pub(crate) fn read(input: &ConfigurationInput<'_>, folder: &str) -> Self {
@@ -96,11 +104,8 @@ impl ModuleSyntax {
 
     /// The module without declarations, because it takes too many steps.
     pub(crate) fn refused(&self) -> Self {
-        let problem = |(text, _): &(TextNumber, Arc<Source>)| SyntaxProblem {
-            place: TextPlace::new(*text, Span::default()),
-            message: "The configurations of the input take too many steps to evaluate".to_owned(),
-        };
-        let problems = self.files.iter().map(problem).collect();
+        let start = |(text, _): &(TextNumber, Arc<Source>)| TextPlace::new(*text, Span::default());
+        let problems = self.files.iter().map(start).map(SyntaxProblem::too_many_steps).collect();
         Self { problems, files: self.files.clone(), ..Self::default() }
     }
 
