@@ -20,7 +20,7 @@ use super::generated;
 use super::homes::BothBuilt;
 use super::named_templates::{NamedTemplates, reads};
 use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
-use super::terraform::{OwnRoots, TerraformFeeds};
+use super::terraform::{Feed, OwnRoots, TerraformFeeds};
 use super::unexecuted::{self, BuildFeed};
 use super::variables::variables_of;
 use super::{PlanPair, PlanSide};
@@ -367,7 +367,7 @@ impl<'p> Feeds<'p> {
                 reason.and_then(|_| kustomizations.of_file(without_start(own, self.new_folder)));
             let gate = self.of_comments(own, object.root().source().text());
             let message = match (file, reason.zip(kustomization)) {
-                (Some((variable, file)), _) => format!("{file} changes `{variable}`"),
+                (Some(feed), _) => feed.message(),
                 (None, Some((reason, file))) => {
                     format!("the object is not built for certain: {reason}; {file} has changed")
                 }
@@ -401,7 +401,7 @@ impl<'p> Feeds<'p> {
         node: Node<'d>,
         path: &str,
         found: &mut Vec<FieldChange<'d>>,
-        file: &mut Option<(&'f str, &'p str)>,
+        file: &mut Option<Feed<'f, 'p>>,
     ) {
         if found.len() >= MAX_FIELDS {
             return;
@@ -422,11 +422,15 @@ impl<'p> Feeds<'p> {
         let of_chart = |text: &str| {
             let name = without_start(node.source().name(), self.new_folder);
             let chart = chart_of(name).filter(|_| text.contains("{{"))?;
-            Some((".Values", self.of_template(chart, text)?))
+            Some(Feed { name: ".Values", file: self.of_template(chart, text)?, line: None })
+        };
+        let of_flux = |text: &str| {
+            let (name, file) = self.variable(text)?;
+            Some(Feed { name, file, line: None })
         };
         let feed = node
             .as_str()
-            .and_then(|text| self.variable(text).or_else(|| of_terraform(text)).or_else(|| of_chart(text)));
+            .and_then(|text| of_flux(text).or_else(|| of_terraform(text)).or_else(|| of_chart(text)));
         let Some(feed) = feed else { return };
         let Some(kind) = PLANNED.into_iter().find(|kind| object.is(*kind)) else { return };
         let Some(field) = FieldEffect::of(kind, path) else { return };

@@ -11,6 +11,7 @@ use manifest::tree::{ModuleInstance, Node};
 use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
+use super::retained;
 use super::scope::{ModulesByPlace, PLANNED, PlanScope, place_key};
 
 /// Object of the old side whose resource Terraform removes or replaces.
@@ -39,6 +40,8 @@ pub enum TerraformFate {
     MayDelete,
     /// Deletes the object if its resource no longer exists, which depends on a `count` or a `for_each` that only Terraform knows.
     MayLeaveOut,
+    /// Deletes the object if a command destroys the resources of a file of variables that is gone.
+    MayDestroy,
     /// Drops the resource from its state: the object stays.
     Forgets,
 }
@@ -67,7 +70,12 @@ pub(super) fn add<'d>(
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let fate = |object: &Object<'d>| {
         let is_it = |fate: &TerraformFate| has_fate(*object, &scope.modules, *fate, objects);
-        let all = [TerraformFate::Deletes, TerraformFate::MayDelete, TerraformFate::MayLeaveOut];
+        let all = [
+            TerraformFate::Deletes,
+            TerraformFate::MayDelete,
+            TerraformFate::MayLeaveOut,
+            TerraformFate::MayDestroy,
+        ];
         all.into_iter().find(is_it)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
@@ -78,7 +86,12 @@ pub(super) fn add<'d>(
     }
     for old in scope.old.iter().filter(is_planned) {
         let Some(fate) = fate(old) else { continue };
-        let Some(new) = news.get(&name(old)).copied() else { continue };
+        let Some(new) = news.get(&name(old)).copied() else {
+            if let Some(removal) = positions.get(&name(old)).and_then(|at| found.get_mut(*at)) {
+                doubt_removal(removal, *old, fate);
+            }
+            continue;
+        };
         let at = *positions.entry(name(old)).or_insert(found.len());
         if at == found.len() {
             found.push(unchanged(*old, new, &pools));
@@ -87,7 +100,9 @@ pub(super) fn add<'d>(
             match fate {
                 TerraformFate::Deletes => recreate(change, new, &left),
                 TerraformFate::MayLeaveOut => leave_out(change, new),
-                TerraformFate::MayDelete | TerraformFate::Forgets => hand_over(change, new),
+                TerraformFate::MayDelete | TerraformFate::MayDestroy | TerraformFate::Forgets => {
+                    hand_over(change, new);
+                }
             }
         }
     }
@@ -172,6 +187,24 @@ fn leave_out<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
         new.root().source().name(),
         new.kind()
     );
+}
+
+/// Weakens the removal of an object that stays without a command.
+fn doubt_removal<'d>(change: &mut PlanChange<'d>, old: Object<'d>, fate: TerraformFate) {
+    let (file, kind) = (old.root().source().name(), old.kind());
+    let what = if old.is_in_any_version(Kind::NODE_POOL) { "it and its nodes" } else { "it" };
+    match fate {
+        TerraformFate::MayDestroy => retained::set_open(
+            change,
+            &format!(
+                "the file of variables with which {file} had the {kind} is gone, and Terraform deletes {what} only if a command destroys the resources of that file"
+            ),
+        ),
+        TerraformFate::Deletes
+        | TerraformFate::MayDelete
+        | TerraformFate::MayLeaveOut
+        | TerraformFate::Forgets => {}
+    }
 }
 
 /// Changes an object that Terraform deletes and that something else creates: if Terraform comes last, the object is gone.

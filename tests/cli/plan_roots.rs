@@ -200,7 +200,9 @@ fn each_file_of_variables_that_a_command_names_is_a_cluster() {
         NONE
     );
     let gone = verdict([dev("team = \"a\"\n"), prod], [none, prod]);
-    assert_eq!(gone, "removes the nodes of 1 NodePool (default in env/dev.tfvars)");
+    // Nobody destroys the resources of a file by deleting it.
+    let may = "may replace nodes of 1 NodePool (default in env/dev.tfvars): it may stay in the cluster: the file of";
+    assert!(gone.starts_with(may), "{gone}");
     // A variable that only the other file sets may have another value than its default.
     let common =
         |enabled: bool| ("common.tfvars", if enabled { "enabled = true\n" } else { "enabled = false\n" });
