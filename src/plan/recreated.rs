@@ -38,7 +38,8 @@ pub enum TerraformFate {
     Deletes,
     /// Deletes the object, which another tool or another root module may have created by then: the order of both decides.
     MayDelete,
-    /// Deletes the object if its resource no longer exists, which depends on a `count` or a `for_each` that only Terraform knows.
+    /// Deletes the object if its resource no longer exists, or if the removed resource existed. That depends on a `count` or a `for_each` that only
+    /// Terraform knows.
     MayLeaveOut,
     /// Deletes the object if a command destroys the resources of a file of variables that is gone.
     MayDestroy,
@@ -48,6 +49,14 @@ pub enum TerraformFate {
 
 /// Start of the consequence for an object that is created again.
 const SUBJECT: &str = "Terraform deletes ";
+
+/// The start of the message about a removed object that the cluster may never have had.
+const NEVER_MADE: &str = "it may never have been in the cluster: ";
+
+/// Whether a message says that a removed object may not have been in the cluster.
+pub(super) fn says_that_it_may_never_have_been(message: &str) -> bool {
+    message.starts_with(NEVER_MADE)
+}
 
 /// The cause for the verdict, if a change is such a one.
 pub(super) fn cause(change: &PlannedChange) -> Option<&str> {
@@ -189,21 +198,24 @@ fn leave_out<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
     );
 }
 
-/// Weakens the removal of an object that stays without a command.
+/// Weakens the removal of an object that the cluster may never have had, or that stays without a command.
 fn doubt_removal<'d>(change: &mut PlanChange<'d>, old: Object<'d>, fate: TerraformFate) {
     let (file, kind) = (old.root().source().name(), old.kind());
     let what = if old.is_in_any_version(Kind::NODE_POOL) { "it and its nodes" } else { "it" };
     match fate {
+        TerraformFate::MayLeaveOut => {
+            change.change.effect = change.change.effect.min(Effect::Unknown);
+            change.message = format!(
+                "{NEVER_MADE}a `count` or a `for_each` decides whether {file} had the {kind}, and only Terraform knows it; with an instance, Terraform deletes {what}"
+            );
+        }
         TerraformFate::MayDestroy => retained::set_open(
             change,
             &format!(
                 "the file of variables with which {file} had the {kind} is gone, and Terraform deletes {what} only if a command destroys the resources of that file"
             ),
         ),
-        TerraformFate::Deletes
-        | TerraformFate::MayDelete
-        | TerraformFate::MayLeaveOut
-        | TerraformFate::Forgets => {}
+        TerraformFate::Deletes | TerraformFate::MayDelete | TerraformFate::Forgets => {}
     }
 }
 

@@ -274,7 +274,8 @@ pub enum Deletion {
     Certain,
     /// Another root module or another file has the object: the order of both decides.
     ByOrder,
-    /// Only Terraform knows whether the resource still exists, because its `count` or `for_each` is another one.
+    /// Only Terraform knows whether the resource still exists, because its `count` or `for_each` is another one, or whether a resource that goes
+    /// ever existed.
     ByCount,
     /// A command may have deleted the objects of a file of variables before the file went. Without one, they stay.
     ByCommand,
@@ -315,6 +316,9 @@ pub fn recreated<'o>(
         }
         if without_variables.contains(root) {
             return Some(Deletion::ByCommand);
+        }
+        if named.is_empty() && one.existence.is_some() {
+            return Some(Deletion::ByCount);
         }
         // The keys of instances may not be known.
         let is_other = |place: &str| without_keys(place) != without_keys(&address);
