@@ -18,7 +18,7 @@ use super::chart_releases::{ChartReleases, is_helmfile};
 use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::homes::BothBuilt;
-use super::named_templates::{NamedTemplates, reads};
+use super::named_templates::{ExpandedTemplate, NamedTemplates, reads};
 use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
 use super::terraform::{Feed, OwnRoots, TerraformFeeds};
 use super::unexecuted::{self, BuildFeed};
@@ -215,16 +215,28 @@ impl<'p> Feeds<'p> {
         };
         let found = self.files.iter().find(feeds).map(|file| file.name);
         let found = found.or_else(|| self.releases.feed(&giving, Some(&expanded)));
-        found.or_else(|| {
-            let is_read = |key: &str| expanded.reads_values(&BTreeSet::from([key]));
-            // Other files with values are compared by their keys.
-            let changed_text = |folder: &str, text: &str| {
-                let texts = self.files.iter().filter(|file| is_values_template(file.name));
-                let mut own = texts.filter(|file| Self::is_named(file, folder, text));
-                own.find(|file| expanded.reads_values(&file.keys)).map(|file| file.name)
-            };
-            self.terraform.of_chart(name(folder), is_read, changed_text)
-        })
+        found.or_else(|| giving.iter().find_map(|chart| self.of_terraform_release(chart, &expanded)))
+    }
+
+    /// The changed file of Terraform that gives values to a chart, as far as they reach a template.
+    fn of_terraform_release(
+        &self,
+        chart: &GivingChart<'p>,
+        template: &ExpandedTemplate<'p>,
+    ) -> Option<&'p str> {
+        // The charts around the chart of the template give it the values below some keys.
+        let reads = |read: &BTreeSet<&str>| match &chart.keys {
+            Some(keys) => read.iter().any(|key| keys.contains(key)),
+            None => template.reads_values(read),
+        };
+        let is_read = |key: &str| reads(&BTreeSet::from([key]));
+        // Other files with values are compared by their keys.
+        let changed_text = |folder: &str, text: &str| {
+            let texts = self.files.iter().filter(|file| is_values_template(file.name));
+            let mut own = texts.filter(|file| Self::is_named(file, folder, text));
+            own.find(|file| reads(&file.keys)).map(|file| file.name)
+        };
+        self.terraform.of_chart(name(&chart.folder), is_read, changed_text)
     }
 
     /// Whether a file has the default values of a chart that gives none to another one, and that no release takes elsewhere.

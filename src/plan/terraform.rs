@@ -17,6 +17,7 @@ use super::blocks::{Argument, Part, Reference, parts, references, variables};
 use super::outputs;
 use super::outside::WORDS;
 use super::scope::without_start;
+use super::set_values::{first_key, one_by_one};
 
 /// End of the names of files of variables.
 const VARIABLES: &str = ".tfvars";
@@ -48,9 +49,6 @@ const OF_INSTALLING: [&str; 11] = [
     "wait",
     "wait_for_jobs",
 ];
-
-/// Arguments of a release with one value.
-const SETTING: [&str; 2] = ["set", "set_sensitive"];
 
 /// Start of the addresses of releases of charts.
 const RELEASE: &str = "helm_release.";
@@ -230,7 +228,9 @@ impl<'p> TerraformFeeds<'p> {
         }
         let known = all.get_mut(index).and_then(|known| known.sides.get_mut(side));
         if let Some(known) = known {
-            known.get_or_insert_default().extend(part.arguments.into_iter().filter(is_meant));
+            let meant = part.arguments.into_iter().filter(is_meant);
+            let apart = meant.flat_map(|one| if is_release { one_by_one(one) } else { vec![one] });
+            known.get_or_insert_default().extend(apart);
         }
     }
 
@@ -310,7 +310,7 @@ impl<'p> TerraformFeeds<'p> {
         let end = format!("/{folder}\"");
         let releases = self.parts.iter().filter(|(address, _)| address.starts_with(RELEASE));
         let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text(None).contains(&end));
-        let is_meant = |argument: &Argument| set_key(argument).is_none_or(&is_read);
+        let is_meant = |argument: &Argument| first_key(argument).is_none_or(&is_read);
         own.find_map(|part| {
             if part.differs(is_meant) {
                 return Some(part.file);
@@ -397,15 +397,6 @@ impl<'p> TerraformFeeds<'p> {
         })
         .collect()
     }
-}
-
-/// The first key of the value that a block of a release sets; `None` for another argument, or a key that is not written.
-fn set_key(argument: &Argument) -> Option<&str> {
-    let is_one = SETTING.contains(&argument.name.as_str()) && argument.text.matches("name=").count() == 1;
-    let (_, name) = argument.text.split_once("name=\"").filter(|_| is_one)?;
-    let end = name.find(['"', '.', '[', '$', '\\'])?;
-    let is_known = !name.get(end..)?.starts_with(['$', '\\']);
-    name.get(..end).filter(|_| is_known)
 }
 
 /// Whether a file has values for variables.
