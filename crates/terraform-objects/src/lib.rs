@@ -9,6 +9,7 @@ mod input;
 mod managed;
 mod merge;
 mod parts;
+mod spans;
 mod text;
 mod value;
 mod variables;
