@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::folders::joined;
 use cluster::input_object::InputObject;
 use drift::ObjectChangeKind;
 use karpenter::kind::Kind;
@@ -34,20 +35,27 @@ fn name_of(object: Object<'_>) -> ObjectName<'_> {
     (object.kind(), object.namespace(), object.name())
 }
 
-/// Refuses two objects of one name that the files would both apply. Of two in one file, the last one counts.
+/// Refuses two objects of one name that the files would both apply: of two files, or of two calls of a module of Terraform, which may be for
+/// two clusters. Of two in one file otherwise, the last one counts.
 pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
     let mut known: BTreeMap<ObjectName<'_>, Object<'_>> = BTreeMap::new();
     for object in files.iter().map(|input| input.object).filter(|object| is_applied(*object)) {
         let Some(other) = known.insert(name_of(object), object) else { continue };
-        if other.root().source().name() != object.root().source().name() {
-            let file = |object: Object<'_>| object.root().source().name().to_owned();
-            return Err(PlanError::SameName {
-                kind: object.kind().to_owned(),
-                name: object.name().to_owned(),
-                one: file(other),
-                other: file(object),
-            });
-        }
+        let file = |object: Object<'_>| object.root().source().name().to_owned();
+        let modules = [other, object].map(|one| one.root().tree().modules());
+        let is_shared = || modules[0].iter().any(|module| modules[1].contains(module));
+        let places = if file(other) != file(object) {
+            [other, object].map(file)
+        } else if let ([one, ..], [other, ..]) = (modules[0], modules[1])
+            && !is_shared()
+        {
+            [one, other].map(|module| joined(&module.root, &module.address))
+        } else {
+            continue;
+        };
+        let (kind, name) = (object.kind().to_owned(), object.name().to_owned());
+        let [one, other] = places;
+        return Err(PlanError::SameName { kind, name, one, other });
     }
     Ok(())
 }

@@ -15,9 +15,9 @@ pub enum PlanError {
         kind: String,
         /// The name.
         name: String,
-        /// The first file.
+        /// The first file, or the first root module or call of a module of Terraform.
         one: String,
-        /// The second file.
+        /// The second one.
         other: String,
     },
     /// An object of the files has another namespace than the one in which the user applies them.

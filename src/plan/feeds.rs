@@ -18,9 +18,9 @@ use super::chart_releases::{ChartReleases, is_helmfile};
 use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::homes::BothBuilt;
-use super::named_templates::{NamedTemplates, reads};
+use super::named_templates::{ExpandedTemplate, NamedTemplates, reads};
 use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
-use super::terraform::{OwnRoots, TerraformFeeds};
+use super::terraform::{Feed, OwnRoots, TerraformFeeds};
 use super::unexecuted::{self, BuildFeed};
 use super::variables::variables_of;
 use super::{PlanPair, PlanSide};
@@ -215,16 +215,28 @@ impl<'p> Feeds<'p> {
         };
         let found = self.files.iter().find(feeds).map(|file| file.name);
         let found = found.or_else(|| self.releases.feed(&giving, Some(&expanded)));
-        found.or_else(|| {
-            let is_read = |key: &str| expanded.reads_values(&BTreeSet::from([key]));
-            // Other files with values are compared by their keys.
-            let changed_text = |folder: &str, text: &str| {
-                let texts = self.files.iter().filter(|file| is_values_template(file.name));
-                let mut own = texts.filter(|file| Self::is_named(file, folder, text));
-                own.find(|file| expanded.reads_values(&file.keys)).map(|file| file.name)
-            };
-            self.terraform.of_chart(name(folder), is_read, changed_text)
-        })
+        found.or_else(|| giving.iter().find_map(|chart| self.of_terraform_release(chart, &expanded)))
+    }
+
+    /// The changed file of Terraform that gives values to a chart, as far as they reach a template.
+    fn of_terraform_release(
+        &self,
+        chart: &GivingChart<'p>,
+        template: &ExpandedTemplate<'p>,
+    ) -> Option<&'p str> {
+        // The charts around the chart of the template give it the values below some keys.
+        let reads = |read: &BTreeSet<&str>| match &chart.keys {
+            Some(keys) => read.iter().any(|key| keys.contains(key)),
+            None => template.reads_values(read),
+        };
+        let is_read = |key: &str| reads(&BTreeSet::from([key]));
+        // Other files with values are compared by their keys.
+        let changed_text = |folder: &str, text: &str| {
+            let texts = self.files.iter().filter(|file| is_values_template(file.name));
+            let mut own = texts.filter(|file| Self::is_named(file, folder, text));
+            own.find(|file| reads(&file.keys)).map(|file| file.name)
+        };
+        self.terraform.of_chart(name(&chart.folder), is_read, changed_text)
     }
 
     /// Whether a file has the default values of a chart that gives none to another one, and that no release takes elsewhere.
@@ -367,7 +379,7 @@ impl<'p> Feeds<'p> {
                 reason.and_then(|_| kustomizations.of_file(without_start(own, self.new_folder)));
             let gate = self.of_comments(own, object.root().source().text());
             let message = match (file, reason.zip(kustomization)) {
-                (Some((variable, file)), _) => format!("{file} changes `{variable}`"),
+                (Some(feed), _) => feed.message(),
                 (None, Some((reason, file))) => {
                     format!("the object is not built for certain: {reason}; {file} has changed")
                 }
@@ -401,7 +413,7 @@ impl<'p> Feeds<'p> {
         node: Node<'d>,
         path: &str,
         found: &mut Vec<FieldChange<'d>>,
-        file: &mut Option<(&'f str, &'p str)>,
+        file: &mut Option<Feed<'f, 'p>>,
     ) {
         if found.len() >= MAX_FIELDS {
             return;
@@ -422,11 +434,15 @@ impl<'p> Feeds<'p> {
         let of_chart = |text: &str| {
             let name = without_start(node.source().name(), self.new_folder);
             let chart = chart_of(name).filter(|_| text.contains("{{"))?;
-            Some((".Values", self.of_template(chart, text)?))
+            Some(Feed { name: ".Values", file: self.of_template(chart, text)?, line: None })
+        };
+        let of_flux = |text: &str| {
+            let (name, file) = self.variable(text)?;
+            Some(Feed { name, file, line: None })
         };
         let feed = node
             .as_str()
-            .and_then(|text| self.variable(text).or_else(|| of_terraform(text)).or_else(|| of_chart(text)));
+            .and_then(|text| of_flux(text).or_else(|| of_terraform(text)).or_else(|| of_chart(text)));
         let Some(feed) = feed else { return };
         let Some(kind) = PLANNED.into_iter().find(|kind| object.is(*kind)) else { return };
         let Some(field) = FieldEffect::of(kind, path) else { return };

@@ -16,7 +16,7 @@
 //! | `further` | changes that are not of the objects of a cluster |
 //! | `generated` | generated `ConfigMaps` and Secrets with other entries |
 //! | `charts`, `named_templates`, `chart_releases` | the charts of the input, what their templates include, and what is given to them |
-//! | `terraform`, `blocks`, `spelling`, `outputs` | changed parts of Terraform configurations that feed values which only Terraform knows |
+//! | `terraform`, `blocks`, `spelling`, `outputs`, `set_values` | changed parts of Terraform configurations that feed values which only Terraform knows |
 //! | `uncalled` | modules of Terraform that no root module calls any more |
 //! | `terragrunt`, `terragrunt_stacks`, `node_modules` | units of Terragrunt whose modules make NodePools |
 //! | `networks` | subnets and security groups that selector terms find on one side only |
@@ -96,6 +96,7 @@ mod renamed;
 mod retained;
 mod rollout;
 mod scope;
+mod set_values;
 mod shown;
 mod snapshot;
 mod spelling;

@@ -11,6 +11,7 @@ use manifest::tree::{ModuleInstance, Node};
 use objects::object::Object;
 
 use super::change::{PlanChange, stranded, unchanged};
+use super::retained;
 use super::scope::{ModulesByPlace, PLANNED, PlanScope, place_key};
 
 /// Object of the old side whose resource Terraform removes or replaces.
@@ -37,14 +38,25 @@ pub enum TerraformFate {
     Deletes,
     /// Deletes the object, which another tool or another root module may have created by then: the order of both decides.
     MayDelete,
-    /// Deletes the object if its resource no longer exists, which depends on a `count` or a `for_each` that only Terraform knows.
+    /// Deletes the object if its resource no longer exists, or if the removed resource existed. That depends on a `count` or a `for_each` that only
+    /// Terraform knows.
     MayLeaveOut,
+    /// Deletes the object if a command destroys the resources of a file of variables that is gone.
+    MayDestroy,
     /// Drops the resource from its state: the object stays.
     Forgets,
 }
 
 /// Start of the consequence for an object that is created again.
 const SUBJECT: &str = "Terraform deletes ";
+
+/// The start of the message about a removed object that the cluster may never have had.
+const NEVER_MADE: &str = "it may never have been in the cluster: ";
+
+/// Whether a message says that a removed object may not have been in the cluster.
+pub(super) fn says_that_it_may_never_have_been(message: &str) -> bool {
+    message.starts_with(NEVER_MADE)
+}
 
 /// The cause for the verdict, if a change is such a one.
 pub(super) fn cause(change: &PlannedChange) -> Option<&str> {
@@ -67,7 +79,12 @@ pub(super) fn add<'d>(
     let is_planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let fate = |object: &Object<'d>| {
         let is_it = |fate: &TerraformFate| has_fate(*object, &scope.modules, *fate, objects);
-        let all = [TerraformFate::Deletes, TerraformFate::MayDelete, TerraformFate::MayLeaveOut];
+        let all = [
+            TerraformFate::Deletes,
+            TerraformFate::MayDelete,
+            TerraformFate::MayLeaveOut,
+            TerraformFate::MayDestroy,
+        ];
         all.into_iter().find(is_it)
     };
     let news: BTreeMap<(&str, &str), Object<'d>> =
@@ -78,7 +95,12 @@ pub(super) fn add<'d>(
     }
     for old in scope.old.iter().filter(is_planned) {
         let Some(fate) = fate(old) else { continue };
-        let Some(new) = news.get(&name(old)).copied() else { continue };
+        let Some(new) = news.get(&name(old)).copied() else {
+            if let Some(removal) = positions.get(&name(old)).and_then(|at| found.get_mut(*at)) {
+                doubt_removal(removal, *old, fate);
+            }
+            continue;
+        };
         let at = *positions.entry(name(old)).or_insert(found.len());
         if at == found.len() {
             found.push(unchanged(*old, new, &pools));
@@ -87,7 +109,9 @@ pub(super) fn add<'d>(
             match fate {
                 TerraformFate::Deletes => recreate(change, new, &left),
                 TerraformFate::MayLeaveOut => leave_out(change, new),
-                TerraformFate::MayDelete | TerraformFate::Forgets => hand_over(change, new),
+                TerraformFate::MayDelete | TerraformFate::MayDestroy | TerraformFate::Forgets => {
+                    hand_over(change, new);
+                }
             }
         }
     }
@@ -172,6 +196,27 @@ fn leave_out<'d>(change: &mut PlanChange<'d>, new: Object<'d>) {
         new.root().source().name(),
         new.kind()
     );
+}
+
+/// Weakens the removal of an object that the cluster may never have had, or that stays without a command.
+fn doubt_removal<'d>(change: &mut PlanChange<'d>, old: Object<'d>, fate: TerraformFate) {
+    let (file, kind) = (old.root().source().name(), old.kind());
+    let what = if old.is_in_any_version(Kind::NODE_POOL) { "it and its nodes" } else { "it" };
+    match fate {
+        TerraformFate::MayLeaveOut => {
+            change.change.effect = change.change.effect.min(Effect::Unknown);
+            change.message = format!(
+                "{NEVER_MADE}a `count` or a `for_each` decides whether {file} had the {kind}, and only Terraform knows it; with an instance, Terraform deletes {what}"
+            );
+        }
+        TerraformFate::MayDestroy => retained::set_open(
+            change,
+            &format!(
+                "the file of variables with which {file} had the {kind} is gone, and Terraform deletes {what} only if a command destroys the resources of that file"
+            ),
+        ),
+        TerraformFate::Deletes | TerraformFate::MayDelete | TerraformFate::Forgets => {}
+    }
 }
 
 /// Changes an object that Terraform deletes and that something else creates: if Terraform comes last, the object is gone.

@@ -102,7 +102,8 @@ pub(super) fn in_cluster<'d>(open: &[OpenObject<'d>], scope: &PlanScope<'d>) -> 
     open.iter().map(change).collect()
 }
 
-fn set_open(change: &mut PlanChange<'_>, reason: &str) {
+/// Weakens the removal of an object that may stay.
+pub(super) fn set_open(change: &mut PlanChange<'_>, reason: &str) {
     change.change.effect = change.change.effect.min(Effect::Unknown);
     change.message = format!("{MAY_STAY}{reason}");
 }

@@ -1,8 +1,13 @@
 //! Short texts of a value before and after a change, which show the difference.
 
+use std::collections::BTreeSet;
+
 use answers::plan::PlanAnswer;
 use manifest::tree::{Node, Value, items_of};
 use objects::requirement::{RequirementItem, RequirementList};
+use serde_json::Value as Json;
+
+use super::spelling::characters;
 
 /// Number of characters of a value that are shown.
 const MAX_SHOWN: usize = 60;
@@ -56,27 +61,67 @@ fn text(node: Node<'_>) -> String {
 }
 
 fn json(node: Node<'_>) -> String {
-    without_fingerprints(&node.to_json().to_string())
+    let mut value = node.to_json();
+    hide_fingerprints(&mut value);
+    value.to_string()
+}
+
+/// Shows the strings of a value without the fingerprints of their placeholders.
+fn hide_fingerprints(value: &mut Json) {
+    match value {
+        Json::String(text) => *text = without_fingerprints(text),
+        Json::Array(items) => {
+            for item in items {
+                hide_fingerprints(item);
+            }
+        }
+        Json::Object(members) => {
+            for (key, mut member) in std::mem::take(members) {
+                hide_fingerprints(&mut member);
+                members.insert(without_fingerprints(&key), member);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
 }
 
 /// A text without the fingerprints at the end of its placeholders, such as in `${var.a 0123456789ab}`. They tell nobody anything, and the one of a
 /// sensitive value must not be shown.
 fn without_fingerprints(text: &str) -> String {
-    let mut parts = text.split('}');
-    let mut shown = parts.next().unwrap_or_default().to_owned();
-    let mut is_open = shown.contains("${");
-    for part in parts {
-        let start = shown.len().saturating_sub(FINGERPRINT);
-        let fingerprint = shown.get(start..).and_then(|end| end.strip_prefix(' '));
-        if is_open && fingerprint.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-        {
-            shown.truncate(start);
-        }
-        is_open = is_open || part.contains("${");
-        shown.push('}');
-        shown.push_str(part);
+    let starts = text.match_indices("${").map(|(at, mark)| at + mark.len());
+    let fingerprints: BTreeSet<usize> = starts.filter_map(|start| fingerprint(text, start)).collect();
+    let (mut shown, mut from) = (String::new(), 0);
+    for at in fingerprints {
+        shown.push_str(text.get(from..at).unwrap_or_default());
+        from = at + FINGERPRINT;
     }
-    shown
+    shown + text.get(from..).unwrap_or_default()
+}
+
+/// The place of the fingerprint, with the space before it, in the placeholder whose name starts at a byte. The name is an expression, which may
+/// have brackets and strings.
+fn fingerprint(text: &str, start: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    let is_end = |(_, char, is_text): &(usize, char, bool)| match char {
+        _ if *is_text => false,
+        '}' if depth == 0 => true,
+        '{' | '}' => {
+            depth = if *char == '{' { depth + 1 } else { depth - 1 };
+            false
+        }
+        _ => false,
+    };
+    let name = text.get(start..)?;
+    let before = |end: usize| {
+        let at = end.checked_sub(FINGERPRINT).filter(|at| *at > 0)?;
+        let digits = name.get(at..end)?.strip_prefix(' ')?;
+        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(start + at)
+    };
+    match characters(name).find(is_end) {
+        Some((end, ..)) => before(end),
+        // A quote in a string may have lost its backslash.
+        None => name.match_indices('}').find_map(|(end, _)| before(end)),
+    }
 }
 
 /// The start of a line; an ellipsis replaces the rest.
@@ -167,6 +212,27 @@ pub(super) fn show_names(answer: &mut PlanAnswer) {
     for text in of_changes.chain(of_findings).chain(of_pools).chain([&mut answer.verdict]) {
         if text.contains("${") {
             *text = without_fingerprints(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_fingerprints;
+
+    #[test]
+    fn only_placeholders_have_fingerprints() {
+        for (text, shown) in [
+            ("${var.a 0123456789ab}", "${var.a}"),
+            ("${var.a} {b 0123456789ab}", "${var.a} {b 0123456789ab}"),
+            ("${var.a 0123456789ab}, {b: c 0123456789ab}", "${var.a}, {b: c 0123456789ab}"),
+            ("${f({ a = b }, \"}\") 0123456789ab}-${c 0123456789ab}", "${f({ a = b }, \"}\")}-${c}"),
+            ("${\"x-${var.s 0123456789ab}\" 0123456789ab}", "${\"x-${var.s}\"}"),
+            ("${A%\\\"} ${var.s 0123456789ab}", "${A%\\\"} ${var.s}"),
+            ("${f(\"a\"b\") 0123456789ab}", "${f(\"a\"b\")}"),
+            ("${var.a 0123456789}", "${var.a 0123456789}"),
+        ] {
+            assert_eq!(without_fingerprints(text), shown);
         }
     }
 }

@@ -64,6 +64,25 @@ pub(super) fn depth(code: &str) -> isize {
     })
 }
 
+/// The parts of a text between the commas that are in no brackets and in no string. `None` if the text closes a bracket that it does not open.
+pub(super) fn items(text: &str) -> Option<Vec<&str>> {
+    let (mut found, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, char, is_text) in characters(text) {
+        match char {
+            _ if is_text => {}
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                found.push(text.get(start..at)?);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(text.get(start..)?);
+    Some(found)
+}
+
 /// A line with white space only between words and in strings, and without a comma before a closing bracket.
 fn squeezed(code: &str) -> String {
     let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-');
@@ -87,7 +106,7 @@ fn squeezed(code: &str) -> String {
 }
 
 /// The characters of a line with their places, and whether they belong to a string.
-fn characters(line: &str) -> impl Iterator<Item = (usize, char, bool)> {
+pub(super) fn characters(line: &str) -> impl Iterator<Item = (usize, char, bool)> {
     // The strings around a character, and the interpolations in them.
     let mut around: Vec<char> = Vec::new();
     let mut last = ' ';
@@ -121,6 +140,12 @@ mod tests {
             spelling.add(code(line));
         }
         spelling.into_text()
+    }
+
+    #[test]
+    fn commas_in_brackets_and_strings_separate_nothing() {
+        assert_eq!(items("a={b=1,c=[2]},d=\",\",e").unwrap(), ["a={b=1,c=[2]}", "d=\",\"", "e"]);
+        assert_eq!(items("a}),f({b"), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use answers::plan::PlannedChange;
 use cluster::folders::parent;
 use drift::{Effect, ObjectChangeKind};
 use karpenter::labels;
-use manifest::is_terraform;
+use manifest::tree::Node;
+use manifest::{Document, File, is_terraform};
 use objects::terraform_module::is_for_karpenter;
 use values::placeholder::Placeholder;
 
@@ -16,9 +17,13 @@ use super::blocks::{Argument, Part, Reference, parts, references, variables};
 use super::outputs;
 use super::outside::WORDS;
 use super::scope::without_start;
+use super::set_values::{first_key, one_by_one};
 
 /// End of the names of files of variables.
 const VARIABLES: &str = ".tfvars";
+
+/// End of the names of files of variables in JSON.
+const JSON: &str = ".tfvars.json";
 
 /// Outputs of modules that have the value of the argument of the same name.
 ///
@@ -44,9 +49,6 @@ const OF_INSTALLING: [&str; 11] = [
     "wait",
     "wait_for_jobs",
 ];
-
-/// Arguments of a release with one value.
-const SETTING: [&str; 2] = ["set", "set_sensitive"];
 
 /// Start of the addresses of releases of charts.
 const RELEASE: &str = "helm_release.";
@@ -138,6 +140,23 @@ impl FedPart<'_> {
     }
 }
 
+/// A changed part that feeds a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feed<'f, 'p> {
+    pub(super) name: &'f str,
+    pub(super) file: &'p str,
+    /// The line of the part, if it is known.
+    pub(super) line: Option<usize>,
+}
+
+impl Feed<'_, '_> {
+    pub(super) fn message(&self) -> String {
+        let Self { name, file, line } = self;
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{file}{line} changes `{name}`")
+    }
+}
+
 /// The root modules that make an object, among all root modules. Without any, parts of all root modules may feed the object.
 #[derive(Debug, Default)]
 pub(super) struct OwnRoots<'r> {
@@ -149,7 +168,7 @@ impl OwnRoots<'_> {
     /// Whether a part of a folder or of a file of variables may feed the object: it is of no other root module.
     fn have(&self, place: &str) -> bool {
         let is_of_other = |folder: &str| self.all.contains(folder) && !self.own.contains(folder);
-        let around = parent(place).filter(|_| place.ends_with(VARIABLES));
+        let around = parent(place).filter(|_| has_variables(place));
         self.own.is_empty() || !(is_of_other(place) || around.is_some_and(is_of_other))
     }
 }
@@ -167,29 +186,31 @@ pub(super) struct TerraformFeeds<'p> {
 
 impl<'p> TerraformFeeds<'p> {
     pub(super) fn of(pair: PlanPair<'p>) -> Self {
-        let texts = [pair.old, pair.new].map(|side| {
-            let files = side.cluster.files.iter().map(|file| (file.source.name(), file.source.text()));
-            let read = files.filter(|(name, _)| is_terraform(name) || name.ends_with(VARIABLES));
-            read.map(|(name, text)| (without_start(name, side.folder), (name, text)))
+        let files = [pair.old, pair.new].map(|side| {
+            let read = side.cluster.files.iter().filter(|file| {
+                let name = file.source.name();
+                is_terraform(name) || has_variables(name)
+            });
+            read.map(|file| (without_start(file.source.name(), side.folder), file))
                 .collect::<BTreeMap<_, _>>()
         });
-        let [olds, news] = &texts;
+        let [olds, news] = &files;
         let mut feeds = Self { parts: BTreeMap::new(), new_folder: pair.new.folder };
-        let written = |files: &BTreeMap<&'p str, (&'p str, &'p str)>| -> Vec<(&'p str, &'p str)> {
-            files.iter().map(|(file, (_, text))| (*file, *text)).collect()
+        let written = |files: &BTreeMap<&'p str, &'p File>| -> Vec<(&'p str, &'p str)> {
+            files.iter().map(|(name, file)| (*name, file.source.text())).collect()
         };
         // Without a change, only releases of charts count that read other files.
-        let is_about = |text: &str| WORDS.iter().any(|word| plain(text).contains(word));
-        if written(olds) == written(news) && !news.values().any(|(_, text)| is_about(text)) {
+        let is_about = |file: &&File| WORDS.iter().any(|word| plain(file.source.text()).contains(word));
+        if written(olds) == written(news) && !news.values().any(is_about) {
             return feeds;
         }
         // Of a part that both sides have, the place on the new side is shown.
         for (side, files) in [(1, news), (0, olds)] {
-            for (file, (shown, text)) in files {
-                let is_given = file.ends_with(VARIABLES);
-                let place = if is_given { file } else { parent(file).unwrap_or_default() };
-                for part in if is_given { variables(text) } else { parts(text) } {
-                    feeds.add(side, (place, file, shown), part);
+            for (name, file) in files {
+                let is_given = has_variables(name);
+                let place = if is_given { name } else { parent(name).unwrap_or_default() };
+                for part in if is_given { variables_of(file) } else { parts(file.source.text()) } {
+                    feeds.add(side, (place, name, file.source.name()), part);
                 }
             }
         }
@@ -207,7 +228,9 @@ impl<'p> TerraformFeeds<'p> {
         }
         let known = all.get_mut(index).and_then(|known| known.sides.get_mut(side));
         if let Some(known) = known {
-            known.get_or_insert_default().extend(part.arguments.into_iter().filter(is_meant));
+            let meant = part.arguments.into_iter().filter(is_meant);
+            let apart = meant.flat_map(|one| if is_release { one_by_one(one) } else { vec![one] });
+            known.get_or_insert_default().extend(apart);
         }
     }
 
@@ -216,12 +239,13 @@ impl<'p> TerraformFeeds<'p> {
     }
 
     /// The changed part that feeds the placeholders of a text in a file of the new side, for an object of some root modules.
-    pub(super) fn of_text(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &'p str)> {
+    pub(super) fn of_text(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<Feed<'_, 'p>> {
         let (mut rest, file) = (text, without_start(file, self.new_folder));
         while let Some(placeholder) = Placeholder::find(rest) {
             let fed = rest.get(placeholder.range.clone()).and_then(|inner| self.of_roots(inner, file, roots));
-            if fed.is_some() {
-                return fed;
+            if let Some((name, part)) = fed {
+                let line = part.sides[1].as_ref().map(|_| part.line);
+                return Some(Feed { name, file: part.file, line });
             }
             rest = rest.get(placeholder.range.end..)?;
         }
@@ -230,10 +254,10 @@ impl<'p> TerraformFeeds<'p> {
 
     /// The changed part that an expression in a file refers to, also through other parts.
     pub(super) fn of_expression(&self, text: &str, file: &str) -> Option<(&str, &'p str)> {
-        self.of_roots(text, file, &OwnRoots::default())
+        self.of_roots(text, file, &OwnRoots::default()).map(|(name, part)| (name, part.file))
     }
 
-    fn of_roots(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &'p str)> {
+    fn of_roots(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &FedPart<'p>)> {
         let mut seen: BTreeSet<(&str, &str, Option<String>)> = BTreeSet::new();
         let in_folder = |text: &str, folder: &str| {
             let found = references(text).into_iter();
@@ -244,7 +268,7 @@ impl<'p> TerraformFeeds<'p> {
             let Some((address, all)) = self.parts.get_key_value(&address) else { continue };
             for part in near(all, &folder).into_iter().filter(|part| roots.have(part.place)) {
                 if part.is_changed(attribute.as_deref()) {
-                    return Some((address, part.file));
+                    return Some((address, part));
                 }
                 if seen.insert((address, part.place, attribute.clone())) {
                     left.extend(in_folder(&part.text(attribute.as_deref()), part.folder()));
@@ -286,7 +310,7 @@ impl<'p> TerraformFeeds<'p> {
         let end = format!("/{folder}\"");
         let releases = self.parts.iter().filter(|(address, _)| address.starts_with(RELEASE));
         let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text(None).contains(&end));
-        let is_meant = |argument: &Argument| set_key(argument).is_none_or(&is_read);
+        let is_meant = |argument: &Argument| first_key(argument).is_none_or(&is_read);
         own.find_map(|part| {
             if part.differs(is_meant) {
                 return Some(part.file);
@@ -375,13 +399,27 @@ impl<'p> TerraformFeeds<'p> {
     }
 }
 
-/// The first key of the value that a block of a release sets; `None` for another argument, or a key that is not written.
-fn set_key(argument: &Argument) -> Option<&str> {
-    let is_one = SETTING.contains(&argument.name.as_str()) && argument.text.matches("name=").count() == 1;
-    let (_, name) = argument.text.split_once("name=\"").filter(|_| is_one)?;
-    let end = name.find(['"', '.', '[', '$', '\\'])?;
-    let is_known = !name.get(end..)?.starts_with(['$', '\\']);
-    name.get(..end).filter(|_| is_known)
+/// Whether a file has values for variables.
+fn has_variables(name: &str) -> bool {
+    name.ends_with(VARIABLES) || name.ends_with(JSON)
+}
+
+/// The values that a file of variables gives, in HCL or in JSON.
+fn variables_of(file: &File) -> Vec<Part> {
+    if !file.source.name().ends_with(JSON) {
+        return variables(file.source.text());
+    }
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    let part = |(name, value): (&str, Node<'_>)| {
+        let line = file.source.position(value.span().start).line;
+        let text = value.to_json().to_string();
+        let argument = Argument { name: String::new(), line, text };
+        Part { address: format!("var.{name}"), line, arguments: vec![argument] }
+    };
+    trees.flat_map(|tree| tree.root().members()).map(part).collect()
 }
 
 /// The parts of one address that a file in a folder refers to: the ones of the folder, else all.

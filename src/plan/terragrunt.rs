@@ -5,6 +5,7 @@
 //! and `dependency` there; `find_in_parent_folders` in "Functions": the file in the nearest folder around. A unit without `terraform` has its module
 //! beside it.
 
+use core::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::PlannedChange;
@@ -25,7 +26,7 @@ const EXTENSION: &str = ".hcl";
 pub(super) const UNIT: &str = "terragrunt.hcl";
 
 /// Dependencies of dependencies that are followed.
-const MAX_DEPENDENCIES: usize = 8;
+const MAX_DEPENDENCIES: usize = 64;
 
 /// Names of configurations that units include without naming them.
 const INCLUDED: [&str; 2] = ["terragrunt.hcl", "root.hcl"];
@@ -65,6 +66,8 @@ pub(super) struct TerragruntUnits<'u, 'p> {
     files: BTreeSet<&'p str>,
     pub(super) feeds: &'u Feeds<'p>,
     pub(super) modules: NodeModules<'u, 'p>,
+    /// The file that changes each unit on which others depend, if it was looked for. Each input of a unit may lead to it.
+    changed: RefCell<BTreeMap<&'p str, Option<&'p str>>>,
 }
 
 impl<'p> TerragruntFile<'p> {
@@ -143,7 +146,7 @@ impl<'u, 'p> TerragruntUnits<'u, 'p> {
         }
         let files = side.cluster.files.iter();
         let files = files.map(|file| without_start(file.source.name(), side.folder)).collect();
-        Self { olds, news, by_name, files, feeds, modules }
+        Self { olds, news, by_name, files, feeds, modules, changed: RefCell::default() }
     }
 }
 
@@ -387,6 +390,17 @@ impl<'u, 'p> TerragruntUnit<'u, 'p> {
 
     /// The file that changes the inputs or the module of the unit, whatever the module makes.
     fn changed_file(&self, most: usize) -> Option<&'p str> {
+        if let Some(known) = self.units.changed.borrow().get(self.file) {
+            return *known;
+        }
+        // Terragrunt refuses units that depend on each other.
+        self.units.changed.borrow_mut().insert(self.file, None);
+        let found = self.find_changed_file(most);
+        self.units.changed.borrow_mut().insert(self.file, found);
+        found
+    }
+
+    fn find_changed_file(&self, most: usize) -> Option<&'p str> {
         let TerragruntUnits { olds, news, .. } = self.units;
         self.with_included().into_iter().find_map(|file| {
             let source =

@@ -436,7 +436,9 @@ fn changes_of<'a>(
         names.is_empty() || change.node_pools.iter().any(|name| names.contains(name))
     };
     let is_kept = |change: &&PlannedChange| {
-        change.change != ObjectChangeKind::Removed || retained::says_that_it_may_stay(&change.message)
+        change.change != ObjectChangeKind::Removed
+            || retained::says_that_it_may_stay(&change.message)
+            || recreated::says_that_it_may_never_have_been(&change.message)
     };
     answer.changes.iter().filter(move |change| change.effect == effect).filter(is_kept).filter(concerns)
 }

@@ -55,6 +55,7 @@ mod plan_sources;
 mod plan_templates;
 mod plan_terragrunt;
 mod plan_values;
+mod plan_variables;
 mod plan_words;
 mod reading;
 #[cfg(unix)]

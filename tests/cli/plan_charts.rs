@@ -145,3 +145,51 @@ fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_tha
         assert_eq!(newer.starts_with("may replace nodes: "), text("x").contains("1.0.0"), "{file}: {newer}");
     }
 }
+
+#[test]
+fn a_release_of_terraform_gives_values_to_a_chart_within_its_chart() {
+    let files = [
+        ("charts/umbrella/charts/pools/templates/pool.yaml", &*template(".Values.team", false)),
+        ("charts/umbrella/charts/pools/Chart.yaml", "name: pools\nversion: 1.0.0\n"),
+        (
+            "charts/umbrella/Chart.yaml",
+            "name: umbrella\nversion: 1.0.0\ndependencies:\n- {name: pools, version: 1.0.0}\n",
+        ),
+        ("live/v.tftpl", "a: b\n"),
+    ];
+    let release = |values: &str| {
+        format!(
+            "resource \"helm_release\" \"x\" {{\n  chart = \"${{path.module}}/../charts/umbrella\"\n  {values}\n}}\n"
+        )
+    };
+    let of = |old: &str, new: &str| verdict(&files, &[("live/main.tf", &release(old), &release(new))]);
+    let set = |key: &str, value: &str| format!("set {{\n    name = \"{key}\"\n    value = \"{value}\"\n  }}");
+    let list = |key: &str, value: &str| {
+        format!(
+            "set = [\n    {{ name = \"x\", value = \"y\" }},\n    {{ name = \"{key}\", value = \"{value}\" }}\n  ]"
+        )
+    };
+    let values = |key: &str, value: &str| {
+        format!("values = [yamlencode({{ {key} = {{ team = \"{value}\" }}, x = \"y\" }})]")
+    };
+    let may = "may replace nodes: new/charts/umbrella/charts/pools/templates/pool.yaml may render in another way because of live/main.tf";
+    let forms: [&dyn Fn(&str, &str) -> String; 3] = [
+        &|key, value| set(&format!("{key}.team"), value),
+        &|key, value| list(&format!("{key}.team"), value),
+        &values,
+    ];
+    for form in forms {
+        let answer = of(&form("pools", "a"), &form("pools", "b"));
+        assert!(answer.starts_with(may), "{answer}");
+        assert!(of(&form("global", "a"), &form("global", "b")).starts_with(may));
+        assert_eq!(of(&form("other", "a"), &form("other", "b")), NONE);
+    }
+    let text = release("values = [templatefile(\"${path.module}/v.tftpl\", {})]");
+    let read = |key: &str| {
+        let [old, new] = ["a", "b"].map(|team| format!("{key}:\n  team: {team}\n"));
+        let files = [&files[..3], &[("live/main.tf", &*text)]].concat();
+        verdict(&files, &[("live/v.tftpl", &old, &new)])
+    };
+    assert!(read("pools").starts_with("may replace nodes"), "{}", read("pools"));
+    assert_eq!(read("other"), NONE);
+}

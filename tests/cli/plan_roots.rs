@@ -1,5 +1,6 @@
 //! `karpwarden plan` where several root modules of Terraform, or several calls, have one module.
 
+use crate::folder::Folder;
 use crate::plan::{CLASS, POOL};
 use crate::plan_clusters::{NONE, plan};
 
@@ -200,7 +201,9 @@ fn each_file_of_variables_that_a_command_names_is_a_cluster() {
         NONE
     );
     let gone = verdict([dev("team = \"a\"\n"), prod], [none, prod]);
-    assert_eq!(gone, "removes the nodes of 1 NodePool (default in env/dev.tfvars)");
+    // Nobody destroys the resources of a file by deleting it.
+    let may = "may replace nodes of 1 NodePool (default in env/dev.tfvars): it may stay in the cluster: the file of";
+    assert!(gone.starts_with(may), "{gone}");
     // A variable that only the other file sets may have another value than its default.
     let common =
         |enabled: bool| ("common.tfvars", if enabled { "enabled = true\n" } else { "enabled = false\n" });
@@ -255,4 +258,30 @@ fn an_object_that_leaves_a_root_module_for_a_file_may_go() {
     };
     let verdict = plan(&files("terraform"), &files("gitops"))["verdict"].as_str().unwrap().to_owned();
     assert!(verdict.starts_with("may replace nodes of 1 NodePool (default in gitops)"), "{verdict}");
+}
+
+#[test]
+fn a_snapshot_is_compared_with_the_root_module_of_its_cluster() {
+    let [a, b] = ["a", "b"].map(|team| root(&format!("team = \"{team}\"")));
+    let folder = Folder::with(&[
+        ("snapshot/pool.yaml", POOL),
+        ("snapshot/class.yaml", CLASS),
+        ("tf/modules/pools/pools.tf", &of_team()),
+        ("tf/envs/dev/main.tf", &a),
+        ("tf/envs/prod/main.tf", &b),
+    ]);
+    let plan = |paths: &[&str]| {
+        let at = ["--at", "2026-03-11T10:30:00Z", "--karpenter-version", "1.14"];
+        folder.run(&[&["plan", "--snapshot", "snapshot"][..], paths, &at].concat())
+    };
+    let both = plan(&["tf"]);
+    let refused = "`tf/envs/dev/module.pools` and `tf/envs/prod/module.pools` both have NodePool/default: name the files of the cluster of the snapshot";
+    assert!(both.stderr.contains(refused), "{both:?}");
+    let verdict = |paths: &[&str]| plan(paths).stdout.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(verdict(&["tf/envs/dev", "tf/modules"]), NONE);
+    let prod = verdict(&["tf/envs/prod", "tf/modules"]);
+    assert!(prod.starts_with("replaces every node of 1 NodePool (default)"), "{prod}");
+    // With equal values, both make the object of the snapshot.
+    folder.write("tf/envs/prod/main.tf", a.as_bytes());
+    assert_eq!(verdict(&["tf"]), NONE);
 }

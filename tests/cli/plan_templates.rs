@@ -157,6 +157,21 @@ fn values_of_environments_reach_the_releases_of_a_helmfile() {
 }
 
 #[test]
+fn a_template_that_terraform_renders_is_an_object_and_no_text() {
+    let main = "resource \"kubectl_manifest\" \"p\" {\n  yaml_body = templatefile(\"${path.module}/pool.yaml.tmpl\", {})\n}\n";
+    let of = |main: &str, new: &str| verdict(&[("tf/main.tf", main)], &[("tf/pool.yaml.tmpl", POOL, new)]);
+    let limits = POOL.replace("cpu: 100", "cpu: 200");
+    let answer = of(main, &limits);
+    assert!(answer.starts_with("no node is replaced"), "{answer}");
+    assert_eq!(
+        of(main, &POOL.replace("team: a", "team: b")),
+        "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team"
+    );
+    let unused = of("locals { a = 1 }\n", &limits);
+    assert!(unused.ends_with("a template with objects of Karpenter that is not rendered"), "{unused}");
+}
+
+#[test]
 fn how_terraform_installs_a_chart_changes_no_node() {
     let release = |chart: &str, rest: &str| {
         format!(

@@ -164,3 +164,26 @@ fn the_units_of_a_stack_have_values() {
         assert_eq!(of(&old, &with("\"a\"", "\"b\"")), NONE, "{kind}");
     }
 }
+
+#[test]
+fn the_outputs_of_a_unit_reach_the_last_unit_of_a_long_chain() {
+    let inputs = |value: &dyn Fn(usize) -> String| {
+        let all: Vec<String> = (0..5).map(|input| format!("  i{input} = {}\n", value(input))).collect();
+        format!("inputs = {{\n{}}}\n", all.concat())
+    };
+    let outputs = inputs(&|input| format!("dependency.n.outputs.o{input}"));
+    let units: Vec<(String, String)> = (0..12)
+        .map(|number| {
+            let own = format!("dependency \"n\" {{\n  config_path = \"../u{}\"\n}}\n{outputs}", number + 1);
+            let own = if number == 0 { unit(REMOTE, &own) } else { own };
+            (format!("u{number}/terragrunt.hcl"), own)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = units.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let last = |value: &str| inputs(&|_| value.to_owned());
+    let of = |old: &str, new: &str| verdict(&files, &[("u12/terragrunt.hcl", old, new)]);
+    assert_may(&of(&last("1"), &last("2")), "u12/terragrunt.hcl changes the input `i0`");
+    assert_eq!(of(&last("1"), &(last("1") + "# a comment\n")), NONE);
+    let circle = format!("dependency \"n\" {{\n  config_path = \"../u1\"\n}}\n{outputs}");
+    assert_eq!(of(&circle, &(circle.clone() + "# a comment\n")), NONE);
+}

@@ -54,7 +54,13 @@ fn an_element_that_may_be_there_has_the_effect_of_its_change() {
     let named = |for_each: &str| resource(&format!("for_each = toset({for_each})"), "each.key", "\"z1\"");
     let old = named("var.on ? [\"a\"] : []");
     assert_eq!(verdict(&old, &old.replace("z1", "z2")), replaces);
-    assert_eq!(verdict(&old, &named("var.on ? [\"b\"] : []")), "removes the nodes of 1 NodePool (a)");
+    let goes = verdict(&old, &named("var.on ? [\"b\"] : []"));
+    assert!(
+        goes.starts_with(
+            "may replace nodes of 1 NodePool (a): it may never have been in the cluster: a `count` or"
+        ),
+        "{goes}"
+    );
     // In a module.
     let call = "variable \"on\" {}\nlocals { pools = { a = \"z1\" } }\nmodule \"m\" {\n  source = \"./m\"\n  for_each = var.on ? local.pools : {}\n  l = each.value\n}\n";
     let module = resource("", "\"a\"", "var.l") + "variable \"l\" {}\n";
@@ -116,6 +122,29 @@ fn a_resource_with_another_unknown_count_may_go() {
         &[("main.tf", &counted), ("m/main.tf", &module)],
     );
     assert!(found.starts_with(may), "{found}");
+}
+
+#[test]
+fn nodes_of_a_resource_that_goes_may_never_have_existed() {
+    let local = "locals { m = { a = 1, b = 2 } }\n".to_owned();
+    let with = |arguments: &str| {
+        let name = if arguments.starts_with("count") { "\"c\"" } else { "each.key" };
+        local.clone() + &resource(arguments, name, "\"z\"")
+    };
+    let merged = "for_each = var.on ? merge(local.m, { c = local.m.a }) : local.m";
+    let may = "may replace nodes of 1 NodePool (c): it may never have been in the cluster: a `count` or a `for_each` decides";
+    for (old, new) in [
+        (with(merged), with("for_each = local.m")),
+        (with("count = var.on ? 1 : 0"), local.clone()),
+        (with("count = var.on"), local.clone()),
+    ] {
+        let found = verdict(&old, &new);
+        assert!(found.starts_with(may), "{old} {found}");
+    }
+    assert_eq!(
+        verdict(&with("for_each = merge(local.m, { c = 3 })"), &with("for_each = local.m")),
+        "removes the nodes of 1 NodePool (c)"
+    );
 }
 
 #[test]

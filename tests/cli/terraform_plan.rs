@@ -391,9 +391,9 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
     for (files, message) in [
         (
             &[("main.tf", &*data("\"/a\""), &*data("\"/b\""))][..],
-            "main.tf changes `data.aws_ssm_parameter.a`",
+            "main.tf:4 changes `data.aws_ssm_parameter.a`",
         ),
-        (&[("main.tf", &local("/a"), &local("/b"))], "main.tf changes `local.name`"),
+        (&[("main.tf", &local("/a"), &local("/b"))], "main.tf:8 changes `local.name`"),
     ] {
         assert_eq!(verdict_of(files), (may.to_owned(), message.to_owned()));
     }
@@ -403,7 +403,7 @@ fn a_changed_part_that_feeds_a_value_which_only_terraform_knows_may_replace_node
     assert_eq!(verdict_of(&named).0, may.replace("may replace nodes", "replaces every node"));
     let (verdict, message) = verdict_of(&[("main.tf", &inline("/a"), &inline("/b"))]);
     assert_eq!(verdict.replace(" in main.tf", ""), may);
-    assert_eq!(message, "main.tf changes `data.aws_ssm_parameter.a`");
+    assert_eq!(message, "main.tf:6 changes `data.aws_ssm_parameter.a`");
     let unrelated = local("/a").replace("other = 1", "other = 2") + "# a\n";
     for files in [
         &[("main.tf", variable.as_str(), variable.as_str()), ("prod.tfvars", "a = 1\n", "a = 2\n")][..],

@@ -42,22 +42,27 @@ pub(super) struct TextReaders {
     generated: BTreeSet<String>,
     /// The paths of files whose texts are values of charts, without the folders at their start.
     given: BTreeSet<String>,
+    /// The templates that configurations of Terraform render.
+    rendered: BTreeSet<String>,
 }
 
 impl TextReaders {
     pub(super) fn of(files: &[File]) -> Self {
         let names = files.iter().map(|file| file.source.name());
         let definitions = names.filter(|file| name(file) == "Chart.yaml");
+        let rendered = files.iter().filter(|file| !file.documents.is_empty()).map(|file| file.source.name());
         Self {
             charts: definitions.filter_map(parent).map(str::to_owned).collect(),
             generated: files.iter().flat_map(generator_files).collect(),
             given: files.iter().flat_map(plan::files_with_values).map(str::to_owned).collect(),
+            rendered: rendered.filter(|file| is_template(file)).map(str::to_owned).collect(),
         }
     }
 
     /// Whether a plan reads a file that is no manifest.
     pub(super) fn is_read(&self, file: &str) -> bool {
-        is_terragrunt(file) || is_gotmpl(file) || is_template(file) || self.may_read(file)
+        let is_other = || is_template(file) && !self.rendered.contains(file);
+        is_terragrunt(file) || is_gotmpl(file) || is_other() || self.may_read(file)
     }
 
     /// Whether a generator or the templates of a chart may read a file that is no manifest.

@@ -55,6 +55,7 @@ pub(super) fn removed_or_replaced(
             Deletion::Certain => TerraformFate::Deletes,
             Deletion::ByOrder => TerraformFate::MayDelete,
             Deletion::ByCount => TerraformFate::MayLeaveOut,
+            Deletion::ByCommand => TerraformFate::MayDestroy,
         };
         object(one, fate)
     });

@@ -9,6 +9,7 @@ mod input;
 mod managed;
 mod merge;
 mod parts;
+mod spans;
 mod text;
 mod value;
 mod variables;
@@ -20,7 +21,8 @@ use manifest::tree::{ModuleInstance, Tree};
 use manifest::{Document, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use terraform::{
-    ConfigurationInput, EvaluatedBlock, EvaluatedConfiguration, is_plan, root_folders, texts_of_modules,
+    CommandVariables, ConfigurationInput, EvaluatedBlock, EvaluatedConfiguration, is_plan, root_folders,
+    texts_of_modules,
 };
 
 pub use given::{evaluate_given, is_template, is_variables, keep_manifests, needs_evaluation};
@@ -127,17 +129,19 @@ fn evaluate_into(
         found.read_variables();
     }
     let roots: Vec<String> = roots.into_iter().filter(makes_objects).collect();
-    let for_commands = is_compared.then(|| CommandFiles::of(&found, roots.len(), named));
+    let for_commands = is_compared.then(|| CommandFiles::of(&found, &input, &roots, named));
     for root in roots {
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));
-        let given = GivenRoot::all(&root, &found, for_commands.as_ref());
+        let given = GivenRoot::all(&root, for_commands.as_ref());
         if let Some(managed) = &mut managed {
-            let is_apart = given.iter().any(|one| !one.files.is_empty());
-            managed.roots.insert(input::name_of(&root), is_apart);
+            let apart = given.iter().filter(|one| !one.files.is_empty());
+            let apart = apart.map(|one| input::name_of(&one.name)).collect();
+            managed.roots.insert(input::name_of(&root), apart);
         }
-        for GivenRoot { name, files, open } in given {
-            let mut configuration = EvaluatedConfiguration::evaluate_open(&root, &input, &files, &open);
+        for GivenRoot { name, files, possible, open } in given {
+            let command = CommandVariables { files: &files, possible: &possible, open: &open };
+            let mut configuration = EvaluatedConfiguration::evaluate_for(&root, &input, command);
             convert::read_files(&mut configuration, &root, &input);
             merge.add_problems(&configuration);
             if let Some(managed) = &mut managed {

@@ -184,8 +184,8 @@ fn differ(old: Node<'_>, new: Node<'_>) -> bool {
 #[derive(Debug, Default)]
 pub struct ManagedObjects {
     pub(crate) objects: Vec<ManagedObject>,
-    /// The names of the folders of the root modules, each with whether files of variables were evaluated apart.
-    pub(crate) roots: BTreeMap<String, bool>,
+    /// The names of the folders of the root modules, each with the names of the root modules with a file of variables that were evaluated apart.
+    pub(crate) roots: BTreeMap<String, BTreeSet<String>>,
     moves: Vec<MovedAddress>,
 }
 
@@ -274,8 +274,11 @@ pub enum Deletion {
     Certain,
     /// Another root module or another file has the object: the order of both decides.
     ByOrder,
-    /// Only Terraform knows whether the resource still exists, because its `count` or `for_each` is another one.
+    /// Only Terraform knows whether the resource still exists, because its `count` or `for_each` is another one, or whether a resource that goes
+    /// ever existed.
     ByCount,
+    /// A command may have deleted the objects of a file of variables before the file went. Without one, they stay.
+    ByCommand,
 }
 
 /// The objects that Terraform deletes although the other side may have them again. Each side has the start of the names of its files.
@@ -292,6 +295,7 @@ pub fn recreated<'o>(
     }
     let roots: BTreeSet<&str> = new.0.objects.iter().map(|one| within(&one.module.root, new.1)).collect();
     let old_roots: BTreeSet<&str> = old.0.objects.iter().map(root).collect();
+    let without_variables = without_variables(old, new);
     let deletion = |one: &'o ManagedObject| -> Option<Deletion> {
         let root = root(one);
         let address = new.0.address_of(root, new.1, &one.address)?;
@@ -310,6 +314,12 @@ pub fn recreated<'o>(
         if one.settings.is_never_deleted || one.is_kept {
             return None;
         }
+        if without_variables.contains(root) {
+            return Some(Deletion::ByCommand);
+        }
+        if named.is_empty() && one.existence.is_some() {
+            return Some(Deletion::ByCount);
+        }
         // The keys of instances may not be known.
         let is_other = |place: &str| without_keys(place) != without_keys(&address);
         let is_certain = named.iter().any(|(other, place, _)| *other == root && is_other(place));
@@ -321,12 +331,31 @@ pub fn recreated<'o>(
 /// Whether files of variables that a command names tell the clusters of a root module apart on one side only. Each side has the start of the names of
 /// its files.
 pub fn variables_differ(old: (&ManagedObjects, &str), new: (&ManagedObjects, &str)) -> bool {
-    let news: BTreeMap<&str, bool> =
-        new.0.roots.iter().map(|(root, is_apart)| (within(root, new.1), *is_apart)).collect();
-    old.0
-        .roots
+    let news = apart_by_root(new);
+    apart_by_root(old)
         .iter()
-        .any(|(root, is_apart)| news.get(within(root, old.1)).is_some_and(|one| one != is_apart))
+        .any(|(root, apart)| news.get(root).is_some_and(|one| one.is_empty() != apart.is_empty()))
+}
+
+/// The names of the root modules with a file of variables, by the folder of the root module.
+fn apart_by_root<'o>((objects, side): (&'o ManagedObjects, &str)) -> BTreeMap<&'o str, BTreeSet<&'o str>> {
+    let roots = objects.roots.iter();
+    roots
+        .map(|(root, apart)| (within(root, side), apart.iter().map(|name| within(name, side)).collect()))
+        .collect()
+}
+
+/// The names of the root modules whose file of variables is gone, although the root module has others.
+fn without_variables<'o>(old: (&'o ManagedObjects, &str), new: (&ManagedObjects, &str)) -> BTreeSet<&'o str> {
+    let news = apart_by_root(new);
+    let mut gone = BTreeSet::new();
+    for (root, apart) in apart_by_root(old) {
+        let left = news.get(root).filter(|left| !left.is_empty());
+        gone.extend(
+            left.into_iter().flat_map(|left| apart.iter().filter(|name| !left.contains(*name)).copied()),
+        );
+    }
+    gone
 }
 
 /// The objects that stay in the cluster when Terraform drops their resources from its state. Each side has the start of the names of its files.

@@ -17,6 +17,7 @@ use crate::agreed::{self, TextReading};
 use crate::draft::DocumentDraft;
 use crate::given::is_template;
 use crate::parts::is_verbatim;
+use crate::spans::Spans;
 use crate::text::{self, PlacedDocument};
 use crate::value;
 
@@ -272,35 +273,30 @@ impl OfText {
         let Self { documents, used, verbatim, absent, problems, .. } = self;
         let before = core::mem::take(&mut file.documents);
         // A document that is literally in the file was read before, with the spelling of every value.
-        let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
+        let mut starts_before: BTreeMap<usize, bool> = BTreeMap::new();
+        for document in &before {
+            *starts_before.entry(document.start()).or_insert(true) &= matches!(document, Document::Read(_));
+        }
         let read_before = |span: &Span| {
-            let mut within = before.iter().filter(|document| holds(&[*span], document.start())).peekable();
-            let is_read =
-                within.peek().is_some() && within.all(|document| matches!(document, Document::Read(_)));
-            is_read && !is_json
+            let mut within =
+                starts_before.range(span.start..=span.end).map(|(_, is_read)| *is_read).peekable();
+            within.peek().is_some() && within.all(|is_read| is_read) && !is_json
         };
-        let unchanged: Vec<(Span, Option<ModuleInstance>)> =
-            verbatim.into_iter().filter(|(span, _)| read_before(span)).collect();
-        let (unchanged, modules): (Vec<Span>, Vec<_>) = unchanged.into_iter().unzip();
-        let of_modules = |mut document: Document| {
-            let at = document.start();
-            if let Document::Read(tree) = &mut document {
-                let makers = unchanged.iter().zip(&modules).filter(|(span, _)| holds(&[**span], at));
-                makers.filter_map(|(_, module)| module.clone()).for_each(|module| tree.add_module(module));
-            }
-            document
-        };
+        let mut makers: BTreeMap<Span, Vec<ModuleInstance>> = BTreeMap::new();
+        for (span, module) in verbatim {
+            makers.entry(span).or_default().extend(module);
+        }
+        makers.retain(|span, _| read_before(span));
+        let (unchanged, used) = (Spans::of(makers.keys().copied()), Spans::of(used));
         let is_kept = |document: &Document| {
             let is_script = is_configuration && matches!(document, Document::Script(_));
             // The blocks of a configuration in JSON are one document for the reader of files.
             let is_whole = is_json && matches!(document, Document::Read(_));
-            !is_script
-                && !is_whole
-                && (holds(&unchanged, document.start()) || !holds(&used, document.start()))
+            !is_script && !is_whole && (unchanged.hold(document.start()) || !used.hold(document.start()))
         };
-        let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
-        let new: Vec<Document> = new.collect();
-        file.documents = before.into_iter().filter(is_kept).map(of_modules).chain(new).collect();
+        file.documents = before.into_iter().filter(is_kept).collect();
+        add_makers(&mut file.documents, &makers);
+        file.documents.extend(documents.into_iter().filter(|document| !unchanged.hold(document.start())));
         let starts: BTreeSet<usize> = file.documents.iter().map(Document::start).collect();
         for (whole, span, reason) in absent.into_values() {
             // Another configuration may have an instance.
@@ -318,6 +314,23 @@ impl OfText {
             file.documents.push(Document::Unevaluated { span, reason });
         }
         file.documents.sort_by_key(Document::start);
+    }
+}
+
+/// Adds the modules that make the documents in some parts of a text.
+fn add_makers(documents: &mut [Document], makers: &BTreeMap<Span, Vec<ModuleInstance>>) {
+    let mut by_start: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, document) in documents.iter().enumerate() {
+        by_start.entry(document.start()).or_default().push(index);
+    }
+    for (span, modules) in makers {
+        for index in by_start.range(span.start..=span.end).flat_map(|(_, indices)| indices) {
+            if let Some(Document::Read(tree)) = documents.get_mut(*index) {
+                for module in modules {
+                    tree.add_module(module.clone());
+                }
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::eval::{Evaluation, NameScope};
 use crate::functions::whole_file;
 use crate::input::{ConfigurationInput, FolderFiles};
 use crate::instance::{BlockInstances, InstanceKey, instances};
-use crate::module::{Module, local_folder};
+use crate::module::{Module, local_folder, names_of_variables};
 use crate::paths;
 use crate::place::{TextPlace, Texts};
 use crate::session::EvaluationSession;
@@ -111,6 +111,17 @@ impl BlockBody {
     }
 }
 
+/// The variables that a command sets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CommandVariables<'v> {
+    /// The paths of the files of variables that the command names, as in `terraform plan -var-file`.
+    pub files: &'v [String],
+    /// The paths of files of variables that it may name too. What they set is not known.
+    pub possible: &'v [String],
+    /// The names of variables that it may set, whose defaults do not count.
+    pub open: &'v [String],
+}
+
 impl EvaluatedConfiguration {
     /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of further files of
     /// variables, as in `terraform plan -var-file`.
@@ -120,19 +131,15 @@ impl EvaluatedConfiguration {
 
     /// Evaluates one of several configurations.
     pub fn evaluate_within(folder: &str, input: &ConfigurationInput<'_>, variable_files: &[String]) -> Self {
-        Self::evaluate_open(folder, input, variable_files, &BTreeSet::new())
+        let command = CommandVariables { files: variable_files, ..CommandVariables::default() };
+        Self::evaluate_for(folder, input, command)
     }
 
-    /// Does the same for a command that may set further variables, whose defaults do not count.
-    pub fn evaluate_open(
-        folder: &str,
-        input: &ConfigurationInput<'_>,
-        variable_files: &[String],
-        open: &BTreeSet<String>,
-    ) -> Self {
+    /// Evaluates one of several configurations as a command does.
+    pub fn evaluate_for(folder: &str, input: &ConfigurationInput<'_>, command: CommandVariables<'_>) -> Self {
         let session = EvaluationSession::new(folder, input, Texts::default());
         let mut collected = Collected::default();
-        let root = Module::root(&session, (variable_files, open), &mut collected.problems);
+        let root = Module::root(&session, command, &mut collected.problems);
         collected.add_module(&root);
         drop(root);
         let Collected { blocks, absent, problems } = collected;
@@ -215,6 +222,16 @@ pub fn root_folders(input: &ConfigurationInput<'_>) -> Vec<String> {
     folders.into_keys().filter(|folder| !called.contains(folder)).collect()
 }
 
+/// The names of the variables that the module in a folder declares.
+pub fn declared_variables(input: &ConfigurationInput<'_>, folder: &str) -> BTreeSet<String> {
+    input.module(folder).variables.keys().cloned().collect()
+}
+
+/// The names of the variables that a file of variables sets, in HCL or in JSON. A file with mistakes sets none.
+pub fn variables_in(input: &ConfigurationInput<'_>, path: &str) -> BTreeSet<String> {
+    names_of_variables(input, path)
+}
+
 /// The texts of a module, and of the local modules that it calls, also through others.
 pub fn texts_of_modules(input: &ConfigurationInput<'_>, folder: &str) -> Vec<Arc<Source>> {
     let mut texts = Vec::new();
@@ -248,7 +265,7 @@ pub fn evaluate_expressions(
 ) -> Vec<Result<EvaluatedValue, String>> {
     let input = ConfigurationInput::new(files, 0);
     let session = EvaluationSession::new(folder, &input, Texts::default());
-    let root = Module::root(&session, (&[], &BTreeSet::new()), &mut Vec::new());
+    let root = Module::root(&session, CommandVariables::default(), &mut Vec::new());
     let value = |text: &&str| {
         let expression: Expression =
             text.parse().map_err(|error: hcl_edit::parser::Error| error.message().to_owned())?;

@@ -23,8 +23,9 @@ mod unify;
 mod value;
 
 pub use configuration::{
-    AbsentResource, BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock,
-    TemplateRequest, evaluate_expressions, matching_files, root_folders, texts_of_modules,
+    AbsentResource, BlockBody, CommandVariables, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration,
+    NestedBlock, TemplateRequest, declared_variables, evaluate_expressions, matching_files, root_folders,
+    texts_of_modules, variables_in,
 };
 pub use input::{ConfigurationInput, FolderFiles};
 pub use instance::InstanceKey;

@@ -9,9 +9,11 @@ use hcl_edit::expr::{Expression, TraversalOperator};
 use hcl_edit::structure::Structure;
 use manifest::source::Span;
 
+use crate::configuration::CommandVariables;
 use crate::constraint::VariableType;
 use crate::eval::{Evaluation, NameScope, References, TraversalSteps};
 use crate::functions::{decode_json, whole_file};
+use crate::input::ConfigurationInput;
 use crate::instance::{BlockInstance, InstanceKey, instances};
 use crate::paths;
 use crate::place::TextPlace;
@@ -55,17 +57,24 @@ type Memo = RefCell<BTreeMap<String, Option<EvaluatedValue>>>;
 
 enum Arguments<'s> {
     /// Values of files of variables.
-    Root(BTreeMap<String, EvaluatedValue>),
+    Root(RootValues),
     /// The call, and the module and the instance that it is evaluated in.
     Call { caller: Weak<Module<'s>>, name: String, instance: BlockInstance },
 }
 
+/// Values for the variables of a root module.
+#[derive(Default)]
+struct RootValues {
+    known: BTreeMap<String, EvaluatedValue>,
+    /// Values that a command may give instead.
+    possible: BTreeMap<String, Vec<EvaluatedValue>>,
+}
+
 impl<'s> Module<'s> {
-    /// The root module of a folder with the values of its `terraform.tfvars`, its `.auto.tfvars` and further files of variables. The values
-    /// of open variables are not known.
+    /// The root module of a folder with the values of its `terraform.tfvars`, its `.auto.tfvars` and of a command.
     pub(crate) fn root(
         session: &'s EvaluationSession<'s>,
-        (variable_files, open): (&[String], &BTreeSet<String>),
+        command: CommandVariables<'_>,
         problems: &mut Vec<SyntaxProblem>,
     ) -> Rc<Self> {
         let folder = session.root.to_owned();
@@ -78,14 +87,23 @@ impl<'s> Module<'s> {
         let auto = paths
             .iter()
             .filter(|path| [".auto.tfvars", ".auto.tfvars.json"].iter().any(|end| name(path).ends_with(end)));
-        let mut values = BTreeMap::new();
-        for path in default.chain(auto).chain(variable_files) {
-            values.extend(variables_of(session, path, problems));
+        let mut values = RootValues::default();
+        for path in default.chain(auto).chain(command.files) {
+            values.known.extend(variables_of(session, path, problems));
         }
-        for (name, declaration) in syntax.variables.iter().filter(|(name, _)| open.contains(*name)) {
+        let named: BTreeSet<String> =
+            command.files.iter().flat_map(|path| names_of_variables(session.input, path)).collect();
+        for path in command.possible {
+            for (name, value) in variables_of(session, path, problems) {
+                if !named.contains(&name) {
+                    values.possible.entry(name).or_default().push(value);
+                }
+            }
+        }
+        for (name, declaration) in syntax.variables.iter().filter(|(name, _)| command.open.contains(name)) {
             let unknown =
                 || EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), declaration.header);
-            values.entry(name.clone()).or_insert_with(unknown);
+            values.known.entry(name.clone()).or_insert_with(unknown);
         }
         Rc::new(Self::new(session, syntax, folder, String::new(), Arguments::Root(values), 0))
     }
@@ -179,7 +197,14 @@ impl<'s> Module<'s> {
         let is_nullable = declaration.flag("nullable") != Some(false);
         let given = self.argument(name).filter(|given| !given.is_null() || is_nullable);
         let default = || self.attribute(declaration, &BlockInstance::single(), "default");
-        let Some(value) = given.or_else(default) else { return unknown(&shown) };
+        let given = given.or_else(default);
+        if let Some(possible) = self.possible(name) {
+            let all = given.into_iter().chain(possible.iter().cloned());
+            let all = EvaluatedValue::tuple(all, declaration.header);
+            let is_compared = is_compared && self.session.spend_values([&all]);
+            return unknown(&all.hidden_name(&shown, is_compared));
+        }
+        let Some(value) = given else { return unknown(&shown) };
         if declaration.is_hidden() {
             return unknown(&value.hidden_name(&shown, is_compared));
         }
@@ -191,12 +216,20 @@ impl<'s> Module<'s> {
     /// The value that the caller or a file of variables gives.
     fn argument(&self, name: &str) -> Option<EvaluatedValue> {
         match &self.arguments {
-            Arguments::Root(values) => values.get(name).cloned(),
+            Arguments::Root(values) => values.known.get(name).cloned(),
             Arguments::Call { caller, name: call, instance } => {
                 let caller = caller.upgrade()?;
                 let call = caller.syntax.modules.get(call)?;
                 caller.attribute(call, instance, name)
             }
+        }
+    }
+
+    /// The values that a command may give to a variable.
+    fn possible(&self, name: &str) -> Option<&[EvaluatedValue]> {
+        match &self.arguments {
+            Arguments::Root(values) => values.possible.get(name).map(Vec::as_slice),
+            Arguments::Call { .. } => None,
         }
     }
 
@@ -354,6 +387,22 @@ fn outputs(children: &ModuleInstances<'_>, steps: TraversalSteps<'_>, place: Tex
             }
         }
     }
+}
+
+/// The names of the variables that a file of variables sets. A file with mistakes sets none.
+pub(crate) fn names_of_variables(input: &ConfigurationInput<'_>, path: &str) -> BTreeSet<String> {
+    let Some((text, source)) = input.text(path) else { return BTreeSet::new() };
+    if path.ends_with(JSON) {
+        let place = TextPlace::new(text, Span::whole(source.text()));
+        let values = decode_json(&whole_file(text, source.text()), place).ok().flatten();
+        let members = values.as_ref().and_then(EvaluatedValue::members).map(EvaluatedMembers::as_map);
+        return members.into_iter().flatten().map(|(name, _)| name.to_string()).collect();
+    }
+    let attributes = parse(&source, text).into_iter().flatten().filter_map(|structure| match structure {
+        Structure::Attribute(attribute) => Some(attribute.key.as_str().to_owned()),
+        Structure::Block(_) => None,
+    });
+    attributes.collect()
 }
 
 /// The values of a file of variables.
