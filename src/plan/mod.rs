@@ -3,7 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `scope` | the objects of each cluster before and after the change |
-//! | `folders` | the folders that tell clusters apart |
+//! | `folders`, `keyed` | the folders that tell clusters apart, and the objects in them |
+//! | `crossed` | overlays and root modules of Terraform that repeat names independently |
 //! | `renamed` | clusters whose folder has another name |
 //! | `cluster_names` | the clusters of files outside of their folders, such as `crds/prod` for `pools/prod` |
 //! | `merged` | overlays that build more objects than a plan compares |
@@ -61,6 +62,7 @@ mod chart_releases;
 mod charts;
 mod cluster_names;
 mod controller;
+mod crossed;
 mod definitions;
 mod dropped;
 mod elsewhere;
@@ -75,6 +77,7 @@ mod generated;
 mod handed_over;
 mod helmfile_templates;
 mod homes;
+mod keyed;
 mod kubernetes;
 mod later;
 mod merged;
@@ -421,6 +424,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         is_whole: true,
         doubtful: None,
         was: None,
+        parts: crossed::ScopeParts::default(),
     };
     let further: Vec<ControllerChange> = controller::before_v1(pair).into_iter().collect();
     let deduced = add_scope(plan, &settled, &own, (pair, releases, &further), options)?;
@@ -479,11 +483,7 @@ fn add_recorded(plan: &mut Plan, changes: &[PlanChange<'_>], release: Release) {
 
 /// The name of the clusters that a change concerns; the name of the pair if all are.
 fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<'_>) -> String {
-    if scopes.len() > 1 && change.scopes.len() == scopes.len() {
-        return pair.name.to_owned();
-    }
-    let names = change.scopes.iter().filter_map(|scope| scopes.get(*scope));
-    names.map(|scope| scope.name.as_str()).collect::<Vec<_>>().join(", ")
+    crossed::named(pair, scopes, &change.scopes.iter().copied().collect())
 }
 
 /// Adds the changes of the controller, the NodePools and the pods of one cluster. Returns the settings of its simulation after the change.
