@@ -24,6 +24,7 @@
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
 //! | `other_templates` | templates of other programs that have NodePools |
+//! | `resource_sets` | inputs of `ResourceSets` of Flux that make other NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
@@ -31,6 +32,7 @@
 //! | `flux_sources` | repositories of Flux with another revision |
 //! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
+//! | `wrapped` | NodePools within objects of other controllers, such as Crossplane |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `releases` | the releases before and after |
@@ -96,6 +98,7 @@ mod recreated;
 mod refused;
 mod releases;
 mod renamed;
+mod resource_sets;
 mod retained;
 mod rollout;
 mod scope;
@@ -115,6 +118,7 @@ mod values_from;
 mod variables;
 mod wall_clock;
 pub mod words;
+mod wrapped;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -338,7 +342,10 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     let further = further::changes(pair, (&applied.0, &applied.1), &feeds);
-    plan.answer.changes.extend(further::once(unread.into_iter().chain(further).chain(of_terraform)));
+    let of_wrappers = resource_sets::changes(pair, &built).into_iter().chain(wrapped::changes(pair, &found));
+    plan.answer
+        .changes
+        .extend(further::once(unread.into_iter().chain(further).chain(of_terraform).chain(of_wrappers)));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));

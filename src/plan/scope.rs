@@ -21,6 +21,7 @@ use super::keyed::{ByKey, ScopeKey};
 use super::older::is_older;
 use super::renamed;
 use super::uncalled;
+use super::wrapped;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
@@ -89,10 +90,10 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanS
         let own = variants.filter(|_| !is_merged).map(|variants| variants.all);
         own.unwrap_or_else(|| vec![built.merged(&side.cluster.files)])
     };
-    let olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
+    let mut olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
     let mut news = by_name(pair.new, all(news, pair.new, new), (false, dropped));
     uncalled::leave_out(pair, &olds, &mut news);
-    let mut folders: BTreeSet<String> = BTreeSet::new();
+    let mut folders = wrapped::tell_apart([&mut olds, &mut news]);
     for (side, built) in [(pair.old, old), (pair.new, new)] {
         let found = built.environments(&side.cluster.files);
         folders.extend(found.iter().map(|folder| without_start(folder, side.folder).to_owned()));

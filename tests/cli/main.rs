@@ -56,6 +56,7 @@ mod plan_templates;
 mod plan_terragrunt;
 mod plan_values;
 mod plan_words;
+mod plan_wrapped;
 mod reading;
 #[cfg(unix)]
 mod render;
