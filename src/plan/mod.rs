@@ -23,7 +23,7 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
-//! | `other_templates` | templates of other programs that have NodePools |
+//! | `other_templates`, `template_inputs` | templates of other programs that have NodePools, and the files that they read |
 //! | `resource_sets` | inputs of `ResourceSets` of Flux that make other NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
@@ -106,6 +106,7 @@ mod shown;
 mod snapshot;
 mod spelling;
 mod stamped;
+mod template_inputs;
 mod templated_appliers;
 mod terraform;
 mod terragrunt;
