@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use values::timestamp::Timestamp;
 
 use super::PlanError;
+use super::crossed::ScopeParts;
 use super::retained;
 use super::scope::{PLANNED, PlanScope, place_key};
 
@@ -170,6 +171,7 @@ pub(super) fn scope<'d>(
         is_whole: true,
         doubtful: None,
         was: None,
+        parts: ScopeParts::default(),
     };
     (scope, open)
 }

@@ -107,16 +107,25 @@ impl<'p> ChartReleases<'p> {
     ) -> Self {
         let [old_side, new_side] = sides;
         let (olds, news) = (of_side(old_side, old_files), of_side(new_side, new_files));
+        let mut come: BTreeMap<ReleaseKey<'p>, (&ReleaseKey<'p>, &GivenValues<'p>)> = BTreeMap::new();
+        let mut in_overlays: BTreeMap<ReleaseKey<'p>, Vec<(&ReleaseKey<'p>, &GivenValues<'p>)>> =
+            BTreeMap::new();
+        for (key, new) in &news {
+            if !olds.contains_key(key) {
+                come.entry(ReleaseKey { file: "", ..*key }).or_insert((key, new));
+            }
+            // Two different ones are enough: one of them differs from any other.
+            let known = in_overlays.entry(ReleaseKey { overlay: "", ..*key }).or_default();
+            if known.first().is_none_or(|(_, first)| known.len() == 1 && *first != new) {
+                known.push((key, new));
+            }
+        }
         // A release that moved to another file has no counterpart there.
-        let moved = |key: &ReleaseKey<'p>| {
-            let is_same = |other: &ReleaseKey<'p>| ReleaseKey { file: key.file, ..*other } == *key;
-            let mut others = news.iter().filter(|(other, _)| is_same(other) && !olds.contains_key(*other));
-            others.next()
-        };
+        let moved = |key: &ReleaseKey<'p>| come.get(&ReleaseKey { file: "", ..*key }).copied();
         // An overlay that is now a part of others has no counterpart either.
         let of_others = |key: &ReleaseKey<'p>, old: &GivenValues<'p>| {
-            let is_same = |other: &ReleaseKey<'p>| ReleaseKey { overlay: key.overlay, ..*other } == *key;
-            news.iter().find(|(other, new)| is_same(other) && *new != old)
+            let mut known = in_overlays.get(&ReleaseKey { overlay: "", ..*key })?.iter();
+            known.find(|(_, new)| *new != old).copied()
         };
         let counterpart = |key: &ReleaseKey<'p>, old: &GivenValues<'p>| {
             news.get_key_value(key).or_else(|| moved(key)).or_else(|| of_others(key, old))

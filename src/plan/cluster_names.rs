@@ -80,7 +80,7 @@ pub(super) fn folder_of_cluster<'n>(pair: PlanPair<'_>, name: &'n str) -> &'n st
 }
 
 /// The names of the folders in the name of a cluster or a file.
-fn words(name: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(['/', ' ', '(', ')']);
     let plain = parts.map(|part| part.trim_end_matches(".yaml").trim_end_matches(".yml"));
     plain.filter(|part| !part.is_empty() && *part != ".")

@@ -9,7 +9,7 @@ use super::applied_objects::AppliedObjects;
 use super::feeds::Feeds;
 use super::{
     appliers, flux_sources, handed_over, helmfile_templates, other_templates, outside, outside_charts,
-    templated_appliers, terragrunt, values_from,
+    template_inputs, templated_appliers, terragrunt, values_from,
 };
 
 /// The changes between the sides of a pair.
@@ -19,6 +19,7 @@ pub(super) fn changes<'p>(
     feeds: &Feeds<'p>,
 ) -> Vec<PlannedChange> {
     let mut found = other_templates::changes(pair);
+    found.extend(template_inputs::changes(pair));
     found.extend(outside::changes(pair));
     found.extend(outside_charts::changes(pair, applied, feeds));
     found.extend(helmfile_templates::changes(pair, applied.1, feeds));

@@ -3,7 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `scope` | the objects of each cluster before and after the change |
-//! | `folders` | the folders that tell clusters apart |
+//! | `folders`, `keyed` | the folders that tell clusters apart, and the objects in them |
+//! | `crossed` | overlays and root modules of Terraform that repeat names independently |
 //! | `renamed` | clusters whose folder has another name |
 //! | `cluster_names` | the clusters of files outside of their folders, such as `crds/prod` for `pools/prod` |
 //! | `merged` | overlays that build more objects than a plan compares |
@@ -22,7 +23,8 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
-//! | `other_templates` | templates of other programs that have NodePools |
+//! | `other_templates`, `template_inputs` | templates of other programs that have NodePools, and the files that they read |
+//! | `resource_sets` | inputs of `ResourceSets` of Flux that make other NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
 //! | `applied_objects`, `appliers` | what objects of Flux and Argo CD apply, and which of them change it |
@@ -30,6 +32,7 @@
 //! | `flux_sources` | repositories of Flux with another revision |
 //! | `values_from` | `ConfigMaps` and Secrets with other values for a chart in the input |
 //! | `handed_over` | NodePools that go from one object of Flux or Argo CD to another |
+//! | `wrapped` | NodePools within objects of other controllers, such as Crossplane |
 //! | `older` | the changed objects of versions before v1 |
 //! | `shown` | values before and after a change, shortened |
 //! | `releases` | the releases before and after |
@@ -61,6 +64,7 @@ mod chart_releases;
 mod charts;
 mod cluster_names;
 mod controller;
+mod crossed;
 mod definitions;
 mod dropped;
 mod elsewhere;
@@ -75,6 +79,7 @@ mod generated;
 mod handed_over;
 mod helmfile_templates;
 mod homes;
+mod keyed;
 mod kubernetes;
 mod later;
 mod merged;
@@ -93,6 +98,7 @@ mod recreated;
 mod refused;
 mod releases;
 mod renamed;
+mod resource_sets;
 mod retained;
 mod rollout;
 mod scope;
@@ -101,6 +107,7 @@ mod shown;
 mod snapshot;
 mod spelling;
 mod stamped;
+mod template_inputs;
 mod templated_appliers;
 mod terraform;
 mod terragrunt;
@@ -113,6 +120,7 @@ mod values_from;
 mod variables;
 mod wall_clock;
 pub mod words;
+mod wrapped;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -336,7 +344,10 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let pools = plan.answer.node_pools.split_off(first_pool);
     plan.answer.node_pools.extend(pool::once(pools, &found, pair, &built.places(pair)));
     let further = further::changes(pair, (&applied.0, &applied.1), &feeds);
-    plan.answer.changes.extend(further::once(unread.into_iter().chain(further).chain(of_terraform)));
+    let of_wrappers = resource_sets::changes(pair, &built).into_iter().chain(wrapped::changes(pair, &found));
+    plan.answer
+        .changes
+        .extend(further::once(unread.into_iter().chain(further).chain(of_terraform).chain(of_wrappers)));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
@@ -422,6 +433,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         is_whole: true,
         doubtful: None,
         was: None,
+        parts: crossed::ScopeParts::default(),
     };
     let further: Vec<ControllerChange> = controller::before_v1(pair).into_iter().collect();
     let deduced = add_scope(plan, &settled, &own, (pair, releases, &further), options)?;
@@ -480,11 +492,7 @@ fn add_recorded(plan: &mut Plan, changes: &[PlanChange<'_>], release: Release) {
 
 /// The name of the clusters that a change concerns; the name of the pair if all are.
 fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<'_>) -> String {
-    if scopes.len() > 1 && change.scopes.len() == scopes.len() {
-        return pair.name.to_owned();
-    }
-    let names = change.scopes.iter().filter_map(|scope| scopes.get(*scope));
-    names.map(|scope| scope.name.as_str()).collect::<Vec<_>>().join(", ")
+    crossed::named(pair, scopes, &change.scopes.iter().copied().collect())
 }
 
 /// Adds the changes of the controller, the NodePools and the pods of one cluster. Returns the settings of its simulation after the change.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use answers::plan::PlannedChange;
 use drift::ObjectChangeKind;
 use manifest::{Document, File, FileKind};
+use objects::object::Object;
 
 use super::feeds::chart_of;
 use super::scope::{PLANNED, without_start};
@@ -19,7 +20,12 @@ const TEMPLATE: &[&str] = &["spec", "resourcesTemplate"];
 struct Template<'p> {
     file: &'p File,
     text: &'p str,
+    /// The number of its first line.
+    line: usize,
 }
+
+/// The file of a template without the start of its side, and the namespace and the name of a `ResourceSet` that has it.
+type TemplateKey<'p> = [&'p str; 3];
 
 /// Whether a text may be of NodePools, EC2NodeClasses or NodeOverlays.
 pub fn may_have_nodes(text: &str) -> bool {
@@ -30,14 +36,14 @@ pub fn may_have_nodes(text: &str) -> bool {
 pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
     let (olds, news) = (of_side(pair.old), of_side(pair.new));
     let mut found = Vec::new();
-    for (name, old) in &olds {
-        let (template, change, verb) = match news.get(name) {
+    for (key, old) in &olds {
+        let (template, change, verb) = match news.get(key) {
             Some(new) if meaning(old.text) == meaning(new.text) => continue,
             Some(new) => (new, ObjectChangeKind::Changed, "has changed"),
             None => (old, ObjectChangeKind::Removed, "is removed"),
         };
         let source = &template.file.source;
-        let line = template.line_after(news.get(name).map(|_| old.text).unwrap_or_default());
+        let line = template.line_after(news.get(key).map(|_| old.text).unwrap_or_default());
         found.push(PlannedChange::of_file(
             pair.name,
             change,
@@ -48,32 +54,36 @@ pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
     found
 }
 
-/// The templates of a side by the names of their files, without its start.
-fn of_side(side: PlanSide<'_>) -> BTreeMap<&str, Template<'_>> {
+/// The templates of a side.
+fn of_side(side: PlanSide<'_>) -> BTreeMap<TemplateKey<'_>, Template<'_>> {
     let mut found = BTreeMap::new();
     for file in &side.cluster.files {
         let name = without_start(file.source.name(), side.folder);
-        let text = if file.kind == FileKind::ChartText {
-            // Values and the named templates of charts are compared with what reads them.
-            Some(file.source.text()).filter(|_| chart_of(name).is_none() && !name.ends_with('/'))
-        } else {
-            template_in(file)
-        };
-        if let Some(text) = text.filter(|text| may_have_nodes(text)) {
-            found.insert(name, Template { file, text });
+        // Values and the named templates of charts are compared with what reads them.
+        if file.kind == FileKind::ChartText && chart_of(name).is_none() && !name.ends_with('/') {
+            found.insert([name, "", ""], Template { file, text: file.source.text(), line: 1 });
+        } else if file.kind != FileKind::ChartText {
+            let own = templates_in(file).into_iter();
+            found.extend(own.map(|([namespace, set], template)| ([name, namespace, set], template)));
         }
     }
+    found.retain(|_, template| may_have_nodes(template.text));
     found
 }
 
-/// The text of the templates in a `ResourceSet` among the documents of a file.
-fn template_in(file: &File) -> Option<&str> {
-    file.documents.iter().find_map(|document| match document {
-        Document::Read(tree) if tree.root().str_at(&["kind"]) == Some("ResourceSet") => {
-            tree.root().str_at(TEMPLATE)
-        }
+/// The templates of the `ResourceSets` among the documents of a file, by namespace and name.
+fn templates_in<'p>(file: &'p File) -> Vec<([&'p str; 2], Template<'p>)> {
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
         _ => None,
-    })
+    });
+    let sets = trees.flat_map(Object::all).filter(|object| object.kind() == "ResourceSet");
+    let template = |set: Object<'p>| {
+        let node = set.at(TEMPLATE)?;
+        let line = node.source().position(node.span().start).line;
+        Some(([set.namespace(), set.name()], Template { file, text: node.as_str()?, line }))
+    };
+    sets.filter_map(template).collect()
 }
 
 /// The lines of a text without empty ones.
@@ -86,7 +96,7 @@ impl Template<'_> {
     fn line_after(&self, old: &str) -> usize {
         let whole = self.file.source.text();
         if whole != self.text {
-            return 1;
+            return self.line;
         }
         1 + whole.lines().zip(old.lines()).take_while(|(new, old)| new == old).count()
     }

@@ -20,6 +20,7 @@ use values::timestamp::Timestamp;
 use super::PlanPair;
 use super::change::PlanChange;
 use super::controller;
+use super::crossed;
 use super::kubernetes::ClassesByName;
 use super::scope::{PlaceKey, PlanScope, place_key};
 use crate::simulate::{DeducedSettings, region_of};
@@ -105,34 +106,39 @@ pub(super) fn once(
     }
     let concerned: BTreeSet<&str> = pools.iter().map(|pool| pool.cluster.as_str()).collect();
     let concerned: BTreeSet<String> = concerned.into_iter().map(str::to_owned).collect();
-    let own = scopes.iter().filter(|scope| concerned.contains(&scope.name));
-    let places: BTreeMap<&str, ([PlacesByName<'_>; 2], &PlanScope<'_>)> =
-        own.map(|scope| (scope.name.as_str(), ([places(&scope.old), places(&scope.new)], scope))).collect();
-    let mut found: Vec<(PlannedPool, usize)> = Vec::new();
+    let own = scopes.iter().enumerate().filter(|(_, scope)| concerned.contains(&scope.name));
+    let places: BTreeMap<&str, ([PlacesByName<'_>; 2], usize)> = own
+        .map(|(index, scope)| (scope.name.as_str(), ([places(&scope.old), places(&scope.new)], index)))
+        .collect();
+    let mut found: Vec<(PlannedPool, BTreeSet<usize>)> = Vec::new();
     let mut shared = BTreeMap::new();
     for pool in pools {
         let sides = places.get(pool.cluster.as_str());
-        let key = sides.map(|(sides, scope)| {
+        let index = sides.map(|(_, index)| *index);
+        let scope = index.and_then(|index| scopes.get(index));
+        let key = sides.zip(scope).map(|((sides, _), scope)| {
             let places = sides.each_ref().map(|side| side.get(pool.name.as_str()).copied());
             // Several root modules may call one module, each for its own cluster.
             let modules = places.iter().flatten().filter_map(|place| scope.modules.get(place));
-            (places, modules.flatten().copied().collect::<BTreeSet<_>>())
+            let is_built = places.iter().flatten().any(|place| built.contains(place));
+            // Root modules of Terraform that repeat other names make no further NodePools of an overlay.
+            let overlay =
+                is_built.then(|| (&scope.parts.overlay, (!scope.parts.is_root).then_some(&scope.name)));
+            (places, modules.flatten().copied().collect::<BTreeSet<_>>(), overlay)
         });
-        let key = key.filter(|(places, _)| !places.iter().flatten().any(|place| built.contains(place)));
         // Terraform makes several objects from one place.
         let key = key.map(|key| (key, pool.name.clone(), pool.effect));
         let first = key.as_ref().and_then(|key| shared.get(key).copied());
-        if let Some((known, count)) = first.and_then(|index: usize| found.get_mut(index)) {
-            known.cluster = format!("{}, {}", known.cluster, pool.cluster);
-            *count += 1;
+        if let Some((_, clusters)) = first.and_then(|first: usize| found.get_mut(first)) {
+            clusters.extend(index);
             continue;
         }
         shared.extend(key.map(|key| (key, found.len())));
-        found.push((pool, 1));
+        found.push((pool, index.into_iter().collect()));
     }
-    let named = |(pool, count): (PlannedPool, usize)| {
-        let is_of_all = count > 1 && count == scopes.len();
-        PlannedPool { cluster: if is_of_all { pair.name.to_owned() } else { pool.cluster }, ..pool }
+    let named = |(pool, clusters): (PlannedPool, BTreeSet<usize>)| {
+        let cluster = if clusters.len() > 1 { crossed::named(pair, scopes, &clusters) } else { pool.cluster };
+        PlannedPool { cluster, ..pool }
     };
     found.into_iter().map(named).collect()
 }

@@ -7,6 +7,7 @@ use drift::{ConcernedPools, Effect, ObjectChangeKind};
 use karpenter::kind::Kind;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
+use objects::wrapper::{Wrapper, WrapperKind};
 
 use super::applied::OpenObject;
 use super::applied_objects::{AppliedObjects, name_of};
@@ -110,7 +111,7 @@ pub(super) fn set_open(change: &mut PlanChange<'_>, reason: &str) {
 
 /// The reason in an object itself.
 pub(super) fn of_object(object: Object<'_>) -> Option<String> {
-    if let Some(reason) = of_crossplane(object) {
+    if let Some(reason) = of_wrapper(object) {
         return Some(reason);
     }
     let metadata = |map: &str, key: &str| object.at(&["metadata", map, key]).and_then(Node::as_str);
@@ -128,22 +129,37 @@ pub(super) fn of_object(object: Object<'_>) -> Option<String> {
     options.split(',').any(is_kept).then(|| format!("`{OPTIONS_OF_ARGO}: {options}`"))
 }
 
-/// The reason in the Object of Crossplane around an object, which leaves it in the cluster.
+/// The reason in the object of another controller around an object, which leaves it in the cluster.
 ///
 /// Sources: docs/enhanced-provider-k8s.md of crossplane-contrib/provider-kubernetes; `ManagementPolicies` and `DeletionPolicy` in
-/// apis/common/v1/policies.go of crossplane/crossplane-runtime.
-fn of_crossplane(object: Object<'_>) -> Option<String> {
-    let whole = object.root().tree().root();
-    let is_wrapper = ["kubernetes.crossplane.io/", "kubernetes.m.crossplane.io/"]
-        .iter()
-        .any(|group| whole.str_at(&["apiVersion"]).is_some_and(|version| version.starts_with(group)));
-    let spec = whole.get("spec").filter(|_| is_wrapper)?;
-    if spec.str_at(&["deletionPolicy"]) == Some("Orphan") {
-        return Some("`deletionPolicy: Orphan`".to_owned());
+/// apis/common/v1/policies.go of crossplane/crossplane-runtime; `DeleteOption` in work/v1/types.go of open-cluster-management-io/api; "Garbage
+/// collection" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
+fn of_wrapper(object: Object<'_>) -> Option<String> {
+    let wrapper = Wrapper::around(object)?;
+    let text = |path: &[&str]| wrapper.root.str_at(path);
+    match wrapper.kind {
+        WrapperKind::CrossplaneObject => {
+            if text(&["spec", "deletionPolicy"]) == Some("Orphan") {
+                return Some("`deletionPolicy: Orphan`".to_owned());
+            }
+            let policies = wrapper.root.at_path(&["spec", "managementPolicies"])?;
+            let is_deleted = |policy: Node<'_>| matches!(policy.as_str(), Some("*" | "Delete"));
+            let is_kept = policies.is_sequence() && !policies.items().any(is_deleted);
+            is_kept.then(|| "`managementPolicies` without `Delete`".to_owned())
+        }
+        WrapperKind::ManifestWork => {
+            let policy = text(&["spec", "deleteOption", "propagationPolicy"])?;
+            ["Orphan", "SelectivelyOrphan"]
+                .contains(&policy)
+                .then(|| format!("`propagationPolicy: {policy}`"))
+        }
+        WrapperKind::ResourceSet => {
+            const MARK: &str = "fluxcd.controlplane.io/prune";
+            let common = text(&["spec", "commonMetadata", "annotations", MARK]);
+            let own = object.at(&["metadata", "annotations", MARK]).and_then(Node::as_str);
+            (common.or(own) == Some("disabled")).then(|| format!("`{MARK}: disabled`"))
+        }
     }
-    let policies = spec.get("managementPolicies").filter(|policies| policies.is_sequence())?;
-    let is_deleted = |policy: Node<'_>| matches!(policy.as_str(), Some("*" | "Delete"));
-    (!policies.items().any(is_deleted)).then(|| "`managementPolicies` without `Delete`".to_owned())
 }
 
 /// Whether an option of Argo CD keeps objects, or waits for somebody who confirms that they go.

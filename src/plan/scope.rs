@@ -14,11 +14,14 @@ use manifest::tree::ModuleInstance;
 use objects::eks_cluster::EksCluster;
 use objects::object::{Object, Operation};
 
+use super::crossed::{self, ScopeParts};
 use super::folders;
 use super::homes::{BothBuilt, Homes};
+use super::keyed::{ByKey, ScopeKey};
 use super::older::is_older;
 use super::renamed;
 use super::uncalled;
+use super::wrapped;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
@@ -48,6 +51,7 @@ pub(super) struct PlanScope<'d> {
     pub(super) doubtful: Option<String>,
     /// The name before the change, if the cluster has another name since.
     pub(super) was: Option<String>,
+    pub(super) parts: ScopeParts,
 }
 
 /// The modules of Terraform that make objects, by the places of the objects.
@@ -86,10 +90,10 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanS
         let own = variants.filter(|_| !is_merged).map(|variants| variants.all);
         own.unwrap_or_else(|| vec![built.merged(&side.cluster.files)])
     };
-    let olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
+    let mut olds = by_name(pair.old, all(olds, pair.old, old), (true, &BTreeSet::new()));
     let mut news = by_name(pair.new, all(news, pair.new, new), (false, dropped));
     uncalled::leave_out(pair, &olds, &mut news);
-    let mut folders: BTreeSet<String> = BTreeSet::new();
+    let mut folders = wrapped::tell_apart([&mut olds, &mut news]);
     for (side, built) in [(pair.old, old), (pair.new, new)] {
         let found = built.environments(&side.cluster.files);
         folders.extend(found.iter().map(|folder| without_start(folder, side.folder).to_owned()));
@@ -119,9 +123,15 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanS
         let (old, new) = both(name);
         let doubtful = doubtful.get(name);
         let own = separate(&joined(pair.name, name), &old, &new, &folders).into_iter();
-        scopes.extend(own.map(|scope| PlanScope { doubtful: doubtful.cloned(), ..scope }));
+        scopes.extend(own.map(|scope| {
+            let parts = ScopeParts { overlay: name.to_owned(), ..scope.parts };
+            let is_crossed = parts.is_root && !name.is_empty();
+            let both = is_crossed.then(|| format!("{} ({})", joined(pair.name, name), parts.folder));
+            let name = both.unwrap_or(scope.name);
+            PlanScope { name, doubtful: doubtful.cloned(), parts, ..scope }
+        }));
     }
-    let mut scopes = renamed::paired(scopes);
+    let mut scopes = renamed::paired(crossed::matched(scopes));
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
     if !is_whole || is_merged || scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
         for scope in &mut scopes {
@@ -135,7 +145,7 @@ pub(super) fn scopes<'d>(pair: PlanPair<'d>, built: &'d BothBuilt) -> (Vec<PlanS
 }
 
 /// Whether a scope keeps an object if it has too many to place its pods: the object can change nodes.
-fn is_kept_without_pods(object: Object<'_>) -> bool {
+pub(super) fn is_kept_without_pods(object: Object<'_>) -> bool {
     is_planned(object) || EksCluster::of(object).is_some()
 }
 
@@ -251,7 +261,7 @@ pub(super) fn with_start(name: &str, folder: &str) -> String {
     joined(folder.trim_end_matches('/'), name)
 }
 
-fn joined(one: &str, other: &str) -> String {
+pub(super) fn joined(one: &str, other: &str) -> String {
     match (one, other) {
         ("", name) | (name, "") => name.to_owned(),
         _ => format!("{one}/{other}"),
@@ -262,10 +272,6 @@ fn joined(one: &str, other: &str) -> String {
 pub(super) fn is_planned(object: Object<'_>) -> bool {
     PLANNED.into_iter().any(|kind| object.is_in_any_version(kind)) || is_older(object)
 }
-
-/// Key of the files of one cluster: an environment, a folder or a file. The outermost folder is the empty text. Files without a key are
-/// visible to every cluster.
-type ScopeKey = Option<String>;
 
 /// The names that tell clusters apart whose objects have the same names.
 #[derive(Clone, Copy, Debug)]
@@ -326,6 +332,10 @@ fn separate<'d>(
         }
     }
     let is_alone = found.len() == 1;
+    let is_root = |key: &str| {
+        let mut own = [&old, &new].into_iter().filter_map(|side| side.keyed.get(key)).flatten().peekable();
+        own.peek().is_some() && own.all(|one| one.module.is_some() || !is_planned(one.object))
+    };
     let scope = |key: Option<&str>| {
         let (old, new) = (old.visible_to(key), new.visible_to(key));
         let unresolved =
@@ -352,129 +362,14 @@ fn separate<'d>(
             is_whole,
             doubtful: None,
             was: None,
+            parts: ScopeParts {
+                overlay: String::new(),
+                folder: key.unwrap_or_default().to_owned(),
+                is_root: key.is_some_and(is_root),
+            },
         }
     };
     found.into_iter().map(scope).collect()
-}
-
-/// The objects of a side by the keys of their files.
-struct ByKey<'o, 'd> {
-    keyed: BTreeMap<&'o str, Vec<&'o SideObject<'d>>>,
-    /// The objects without a key.
-    shared: Vec<&'o SideObject<'d>>,
-    /// Whether the objects without a key are visible to no other key.
-    is_apart: bool,
-    /// The largest number of parent folders at the start of a key.
-    parents: usize,
-}
-
-impl<'o, 'd> ByKey<'o, 'd> {
-    fn of(side: &'o [SideObject<'d>], keys: &'o BTreeMap<&str, ScopeKey>) -> Self {
-        let mut keyed: BTreeMap<&'o str, Vec<&'o SideObject<'d>>> = BTreeMap::new();
-        let mut shared = Vec::new();
-        for object in side {
-            match keys.get(object.file.as_str()).and_then(Option::as_deref) {
-                Some(key) => keyed.entry(key).or_default().push(object),
-                None => shared.push(object),
-            }
-        }
-        let parents = keyed.keys().map(|key| parents(key)).max().unwrap_or_default();
-        Self { keyed, shared, is_apart: false, parents }
-    }
-
-    /// A key and the folders around it, from the nearest.
-    fn chain(&self, key: &str) -> impl Iterator<Item = String> {
-        let folders = around(key).take_while(|folder| parents(folder) <= self.parents);
-        std::iter::once(key.to_owned()).chain(folders)
-    }
-
-    /// The objects of a key and of the folders around it, from the nearest.
-    fn near(&self, key: &str) -> Vec<&[&'o SideObject<'d>]> {
-        let own = |folder: String| self.keyed.get(folder.as_str()).map(Vec::as_slice).unwrap_or_default();
-        self.chain(key).map(own).collect()
-    }
-
-    /// The number of objects that several keys see.
-    fn repeated_by(&self, keys: &BTreeSet<Option<&str>>) -> usize {
-        if keys.len() <= 1 {
-            return 0;
-        }
-        let outer = |key: &str| self.near(key).iter().skip(1).map(|objects| objects.len()).sum::<usize>();
-        keys.iter().flatten().map(|key| outer(key)).sum::<usize>() + keys.len() * self.shared.len()
-    }
-
-    /// Whether an object without a key is visible to none of some keys, because each has a nearer object of its name.
-    fn hides_shared(&self, keys: &BTreeSet<Option<&str>>) -> bool {
-        let shared = self.shared.iter().filter(|one| is_planned(one.object));
-        let mut folders: BTreeMap<(&str, &str), BTreeSet<&str>> =
-            shared.map(|one| (name_of(one), BTreeSet::new())).collect();
-        for (folder, objects) in &self.keyed {
-            for one in objects {
-                if let Some(folders) = folders.get_mut(&name_of(one)) {
-                    folders.insert(folder);
-                }
-            }
-        }
-        // The number of keys that see the objects of each folder.
-        let mut seeing: BTreeMap<&str, usize> = BTreeMap::new();
-        for folder in keys.iter().flatten().flat_map(|key| self.chain(key)) {
-            if let Some((folder, _)) = self.keyed.get_key_value(folder.as_str()) {
-                *seeing.entry(folder).or_default() += 1;
-            }
-        }
-        let all = keys.iter().flatten().count();
-        folders.values().any(|folders| {
-            let is_outermost =
-                |folder: &&&str| !self.chain(folder).skip(1).any(|outer| folders.contains(outer.as_str()));
-            let outermost = folders.iter().filter(is_outermost);
-            outermost.filter_map(|folder| seeing.get(folder)).sum::<usize>() == all
-        })
-    }
-
-    /// The objects that can change nodes.
-    fn planned(mut self) -> Self {
-        for objects in self.keyed.values_mut().chain([&mut self.shared]) {
-            objects.retain(|one| is_kept_without_pods(one.object));
-        }
-        self
-    }
-
-    /// The objects that a key sees: its own, and the objects of the folders around it. Of a name that repeats there, the nearest object
-    /// counts, and of several in one file the last, which `kubectl apply` applies last.
-    fn visible_to(&self, key: Option<&str>) -> Vec<&'o SideObject<'d>> {
-        let mut seen = BTreeSet::new();
-        let mut found = Vec::new();
-        let near = key.map(|key| self.near(key)).unwrap_or_default();
-        let shared = (key.is_none() || !self.is_apart).then_some(self.shared.as_slice());
-        for own in near.into_iter().chain(shared) {
-            let counts = |one: &&SideObject<'d>| !is_planned(one.object) || seen.insert(name_of(one));
-            let start = found.len();
-            found.extend(own.iter().rev().copied().filter(counts));
-            found.get_mut(start..).into_iter().for_each(<[_]>::reverse);
-        }
-        found
-    }
-}
-
-/// The folders around a folder, from the nearest: without end for a folder that is not absolute.
-fn around(key: &str) -> impl Iterator<Item = String> {
-    let outer = |folder: &str| match folder.rsplit_once('/') {
-        None if folder.is_empty() => Some("..".to_owned()),
-        _ if folder == ".." || folder.ends_with("/..") => Some(format!("{folder}/..")),
-        Some(("", _)) => None,
-        Some((outer, _)) => Some(outer.to_owned()),
-        None => Some(String::new()),
-    };
-    std::iter::successors(outer(key), move |folder| outer(folder))
-}
-
-/// The number of parent folders at the start of a name.
-fn parents(name: &str) -> usize {
-    name.split('/').take_while(|part| *part == "..").count()
-}
-
-fn name_of<'d>(one: &SideObject<'d>) -> (&'d str, &'d str) {
-    (one.object.kind(), one.object.name())
 }
 
 /// Kind, name and key of an object.

@@ -2,7 +2,7 @@
 //!
 //! Source: "App Of Apps" in docs/operator-manual/cluster-bootstrapping.md of argoproj/argo-cd.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use answers::plan::PlannedChange;
 use drift::ObjectChangeKind;
@@ -29,6 +29,8 @@ const SEPARATOR: &str = "---";
 struct WrittenApplier<'p> {
     kind: &'p str,
     name: &'p str,
+    /// The namespace; empty if the object names none.
+    namespace: &'p str,
     /// The number of the first line.
     line: usize,
     text: String,
@@ -54,10 +56,14 @@ pub(super) fn changes(
     let mut found = Vec::new();
     for (name, file) in &olds.files {
         let known = news.appliers_in(name);
+        // The branches of a condition may have objects of one name, which are compared in their order.
+        let mut by_name: BTreeMap<_, VecDeque<&WrittenApplier<'_>>> = BTreeMap::new();
+        for one in &known {
+            by_name.entry(one.identity()).or_default().push_back(one);
+        }
         for before in olds.appliers_in(name) {
             let applies = |one: &WrittenApplier<'_>| one.applies(old) || one.applies(new);
-            let same = known.iter().find(|one| (one.kind, one.name) == (before.kind, before.name));
-            let Some(after) = same else {
+            let Some(after) = by_name.get_mut(&before.identity()).and_then(VecDeque::pop_front) else {
                 if !before.is_read && applies(&before) {
                     found.push(planned(pair, &before, file, None));
                 }
@@ -124,7 +130,8 @@ impl<'p> Templates<'p> {
                 let is_read = unread.range(start..=end).next().is_none();
                 let sources = sources(kind, document, self.values_in(&format!("{chart}values.yaml")));
                 let text = without_labels(&without_comments(document)) + "\n" + &deciding;
-                found.push(WrittenApplier { kind, name, line: start, text, sources, is_read });
+                let namespace = namespace_in(document);
+                found.push(WrittenApplier { kind, name, namespace, line: start, text, sources, is_read });
             }
         }
         found
@@ -161,12 +168,25 @@ fn value_of<'t>(line: &'t str, key: &str) -> Option<&'t str> {
     (!value.is_empty()).then_some(value)
 }
 
+/// The namespace in the metadata of an object; empty without one.
+fn namespace_in<'t>(lines: &[&'t str]) -> &'t str {
+    let mut own = lines.iter().skip_while(|line| !line.starts_with("metadata:"));
+    let first = own.next().into_iter();
+    let inner = own.take_while(|line| line.is_empty() || line.starts_with([' ', '#', '{']));
+    first.chain(inner).find_map(|line| value_of(line, "namespace")).unwrap_or_default()
+}
+
 fn without_comments(lines: &[&str]) -> String {
     let kept = lines.iter().filter(|line| !line.trim_start().starts_with('#'));
     kept.copied().collect::<Vec<_>>().join("\n")
 }
 
-impl WrittenApplier<'_> {
+impl<'p> WrittenApplier<'p> {
+    /// Kind, namespace and name.
+    const fn identity(&self) -> [&'p str; 3] {
+        [self.kind, self.namespace, self.name]
+    }
+
     /// Whether the object may apply objects of Karpenter: a folder or a chart says so, or the template leaves it open.
     fn applies(&self, objects: &AppliedObjects<'_>) -> bool {
         let is_meant = |source: &String| {

@@ -4,10 +4,10 @@ use manifest::tree::{Node, Tree};
 use objects::object::Object;
 
 /// The variables with their values in a document: of `ConfigMaps` and Secrets, of the `substitute` of a Flux Kustomization, and the inputs of a
-/// `ResourceSet`.
+/// `ResourceSet` and the default values of its providers.
 ///
 /// Sources: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller; "Inputs" in
-/// docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
+/// docs/api/v1/resourceset.md and "Default values" in docs/api/v1/resourcesetinputprovider.md of controlplaneio-fluxcd/flux-operator.
 pub(super) fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     for object in Object::all(tree) {
@@ -15,8 +15,9 @@ pub(super) fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
             "ConfigMap" => &[&["data"]],
             "Secret" => &[&["data"], &["stringData"]],
             "Kustomization" => &[&["spec", "postBuild", "substitute"]],
-            "ResourceSet" => {
-                found.extend(object.at(&["spec", "inputs"]).into_iter().flat_map(scalars_in));
+            "ResourceSet" | "ResourceSetInputProvider" => {
+                let key = if object.kind() == "ResourceSet" { "inputs" } else { "defaultValues" };
+                found.extend(object.at(&["spec", key]).into_iter().flat_map(scalars_in));
                 &[]
             }
             _ => &[],

@@ -57,6 +57,7 @@ mod plan_terragrunt;
 mod plan_values;
 mod plan_variables;
 mod plan_words;
+mod plan_wrapped;
 mod reading;
 #[cfg(unix)]
 mod render;

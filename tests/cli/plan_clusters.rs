@@ -433,6 +433,38 @@ fn a_variable_of_a_kustomization_counts_where_it_is_used() {
     );
     assert_eq!(verdict("a"), NONE);
     assert_eq!(verdict("$(OTHER)"), NONE);
+    // The variables of a base count in the objects that an overlay adds, and in its patches.
+    let base = kustomization.replace("pool.yaml, map.yaml", "map.yaml");
+    let of_overlay = |team: &str, other: &str| {
+        let pool = POOL.replace("team: a", &format!("team: {team}"));
+        let [old, new] = ["a", other].map(map);
+        let files = |map| {
+            let overlay = [("overlay/kustomization.yaml", "resources: [../base, pool.yaml]\n")];
+            let own = [("base/kustomization.yaml", base.as_str()), ("base/map.yaml", map)];
+            own.into_iter().chain(overlay).chain([("overlay/pool.yaml", &*pool)]).collect::<Vec<_>>()
+        };
+        plan(&files(&old), &files(&new))["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        of_overlay("$(TEAM)", "b"),
+        "may replace nodes of 1 NodePool (default): the object is not built for certain: `base` uses `vars`; base/map.yaml has changed"
+    );
+    assert_eq!(of_overlay("$(TEAM)", "a"), NONE);
+    assert_eq!(of_overlay("a", "b"), NONE);
+    let pools = ["a", "$(TEAM)"].map(|team| POOL.replace("team: a", &format!("team: {team}")));
+    let maps = ["a", "b"].map(map);
+    let patched = |map| {
+        [
+            ("base/kustomization.yaml", kustomization),
+            ("base/pool.yaml", pools[0].as_str()),
+            ("base/map.yaml", map),
+            ("overlay/kustomization.yaml", "resources: [../base]\npatches: [{path: pool.yaml}]\n"),
+            ("overlay/pool.yaml", pools[1].as_str()),
+        ]
+    };
+    let answer = plan(&patched(&maps[0]), &patched(&maps[1]));
+    let verdict = answer["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("may replace nodes of 1 NodePool (default)"), "{verdict}");
 }
 
 #[test]

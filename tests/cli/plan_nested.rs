@@ -123,6 +123,15 @@ fn an_application_of_a_chart_changes_with_the_values_that_it_reads() {
         of_apps("", &[(file, &of_pools, "")]),
         "may replace nodes: Application/nodes of a template is removed, which changes what it applies of Karpenter"
     );
+    // Another one of the name stays, in another namespace.
+    let in_namespace =
+        |name: &str| of_pools.replace("{name: nodes", &format!("{{name: nodes, namespace: {name}")) + "---\n";
+    let both = in_namespace("a") + &in_namespace("b");
+    assert_eq!(
+        of_apps("", &[(file, &both, &in_namespace("a"))]),
+        "may replace nodes: Application/nodes of a template is removed, which changes what it applies of Karpenter"
+    );
+    assert_eq!(of_apps("", &[(file, &both, &(in_namespace("b") + &in_namespace("a")))]), NONE);
     assert_eq!(of_apps("", &[(file, &of_pools, &of_pools.replace("v }", "v | quote }"))]), NONE);
     let edited = of_pools.replace(".Values.revision", ".Values.version");
     assert_eq!(of_apps("", &[(file, &of_pools, &edited)]), may("has changed"));

@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::plan::{CLASS, POOL};
-use crate::plan_clusters::{NONE, plan};
+use crate::plan_clusters::{NONE, plan, pool};
 
 /// A module with a NodePool and an EC2NodeClass.
 fn module(pool: &str) -> String {
@@ -284,4 +284,53 @@ fn a_snapshot_is_compared_with_the_root_module_of_its_cluster() {
     // With equal values, both make the object of the snapshot.
     folder.write("tf/envs/prod/main.tf", a.as_bytes());
     assert_eq!(verdict(&["tf"]), NONE);
+}
+
+fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
+    files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+}
+
+#[test]
+fn overlays_and_root_modules_that_repeat_names_are_counted_apart() {
+    let text = module(&pool("infra", "${var.team}"));
+    let (base, overlay) = ("resources: [pool.yaml]\n", "resources: [../../base]\n");
+    let of_team = |team: &str| root(&format!("team = \"{team}\""));
+    let of = |roots: [&str; 2], pools: [&str; 2], team: &str| {
+        let files = |side: usize| {
+            let main = of_team(if side == 0 { "a" } else { team });
+            let own = [
+                ("base/kustomization.yaml".to_owned(), base.to_owned()),
+                ("base/pool.yaml".to_owned(), pools[side].to_owned()),
+                ("k8s/production/kustomization.yaml".to_owned(), overlay.to_owned()),
+                ("k8s/staging/kustomization.yaml".to_owned(), overlay.to_owned()),
+                (format!("terraform/{}/main.tf", roots[0]), main),
+                (format!("terraform/{}/main.tf", roots[1]), of_team("a")),
+                ("modules/pools/pools.tf".to_owned(), text.clone()),
+            ];
+            own.to_vec()
+        };
+        let [old, new] = [files(0), files(1)];
+        plan(&borrowed(&old), &borrowed(&new))["verdict"].as_str().unwrap().to_owned()
+    };
+    let both = [pool("x", "a"), pool("glr", "a")].join("---\n");
+    let (all, one) = (both.as_str(), both.split("---\n").next().unwrap());
+    let (matched, open) = (["production", "staging"], ["main", "other"]);
+    // The names of folders show which overlay and which root module are of one cluster.
+    assert_eq!(
+        of(matched, [all, one], "a"),
+        "removes the nodes of 2 NodePools (glr in k8s/production (terraform/production), glr in k8s/staging (terraform/staging))"
+    );
+    assert_eq!(
+        of(open, [all, one], "a"),
+        "removes the nodes of 2 NodePools (glr in k8s/production, glr in k8s/staging)"
+    );
+    // A change of a root module is once for it, whatever the overlays.
+    assert_eq!(
+        of(matched, [all, all], "b"),
+        "replaces every node of 1 NodePool (infra in k8s/production (terraform/production)): spec.template.metadata.labels.team"
+    );
+    assert_eq!(
+        of(open, [all, all], "b"),
+        "replaces every node of 1 NodePool (infra in terraform/main): spec.template.metadata.labels.team"
+    );
 }

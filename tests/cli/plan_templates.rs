@@ -271,3 +271,45 @@ fn values_that_only_look_like_node_pools_make_none() {
         assert!(answer.starts_with("may replace nodes: HelmRelease/scylla has another `values`"), "{answer}");
     }
 }
+
+#[test]
+fn folders_with_only_templates_of_other_programs_are_planned() {
+    let template = "local v = import 'lib/vars.libsonnet';\n{apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: {name: 'a'}, spec: {team: v.team}}\n";
+    let reads = |file: &str, read: &str| {
+        format!(
+            "may replace nodes: new/{file}, a template with objects of Karpenter that is not rendered, reads {read}, which has changed"
+        )
+    };
+    let file = "pools.jsonnet";
+    let answer = verdict(&[], &[(file, template, &template.replace("v.team", "'c'"))]);
+    assert!(answer.starts_with("may replace nodes: new/pools.jsonnet has changed"), "{answer}");
+    let vars = |team: &str| format!("(import 'names.libsonnet') + {{team: '{team}'}}\n");
+    let (a, b, none) = (vars("a"), vars("b"), "{}\n");
+    let of = |name: &str, old: &str, new: &str| {
+        let files = [(file, template), ("lib/vars.libsonnet", &a), ("lib/names.libsonnet", none)];
+        let others: Vec<_> = files.into_iter().filter(|(other, _)| *other != name).collect();
+        verdict(&others, &[(name, old, new)])
+    };
+    assert_eq!(of("lib/vars.libsonnet", &a, &b), reads(file, "lib/vars.libsonnet"));
+    assert_eq!(of("lib/names.libsonnet", none, "{x: 1}\n"), reads(file, "lib/names.libsonnet"));
+    assert_eq!(of("lib/other.libsonnet", none, "{x: 1}\n"), NONE);
+}
+
+#[test]
+fn variables_of_ansible_count_where_a_template_reads_them() {
+    let template = POOL.replace("team: a", "team: {{ team }}");
+    let file = "roles/pools/templates/pool.yaml.j2";
+    let of = |name: &str, old: &str, new: &str| verdict(&[(file, template.as_str())], &[(name, old, new)]);
+    for name in ["group_vars/all.yaml", "inventory/host_vars/a.yaml", "roles/pools/defaults/main.yml"] {
+        assert_eq!(
+            of(name, "team: a\nx: 1\n", "team: b\nx: 1\n"),
+            format!(
+                "may replace nodes: new/{file}, a template with objects of Karpenter that is not rendered, reads {name}, which has changed"
+            )
+        );
+        assert_eq!(of(name, "team: a\nx: 1\n", "team: a\nx: 2\n"), NONE, "{name}");
+    }
+    for name in ["roles/other/defaults/main.yml", "other/all.yaml"] {
+        assert_eq!(of(name, "team: a\n", "team: b\n"), NONE, "{name}");
+    }
+}

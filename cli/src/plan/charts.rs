@@ -75,7 +75,8 @@ impl TextReaders {
     }
 }
 
-/// A file with a text; `None` for an archive, a picture, or the template of another program without NodePools.
+/// A file with a text; `None` for an archive, a picture, or the template of another program without NodePools. A text of Jsonnet without NodePools is only
+/// looked up.
 pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
     Some(if is_terragrunt(&name) {
@@ -83,14 +84,20 @@ pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     } else if is_helmfile(&name) {
         File { kind: FileKind::Referenced, ..File::read(name, text, READ_OPTIONS) }
     } else if is_template(&name) && !plan::may_have_nodes(&text) {
-        return None;
+        // Templates with NodePools may import it.
+        return is_jsonnet(&name).then(|| File::text_only(name, text));
     } else {
         File::chart_text(name, text)
     })
 }
 
+/// Whether a file is a text of Jsonnet.
+fn is_jsonnet(file: &str) -> bool {
+    [".jsonnet", ".libsonnet"].iter().any(|extension| file.ends_with(extension))
+}
+
 /// Whether a file is a template of a program that is not known, by its extension.
-fn is_template(file: &str) -> bool {
+pub(super) fn is_template(file: &str) -> bool {
     TEMPLATES.iter().any(|extension| file.ends_with(extension))
 }
 

@@ -130,8 +130,9 @@ impl Reader<'_> {
         let [old, new] = self.run.input.paths.as_slice() else {
             return Err(CommandError::Usage("name OLD and NEW".to_owned()));
         };
-        let (olds, news) = (self.inputs_of(old), self.inputs_of(new));
-        if input::count(&olds) + input::count(&news) == 0 {
+        let (olds, news) = self.inputs_of(old, new);
+        let is_empty = input::count(&olds) + input::count(&news) == 0;
+        if is_empty && !has_templates(&olds) && !has_templates(&news) {
             return Err(nothing());
         }
         self.start(&[&olds, &news], messages)?;
@@ -158,12 +159,21 @@ impl Reader<'_> {
         Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, by_terraform })
     }
 
-    /// The inputs of OLD or NEW. The folders of `kubectl diff` have files without an extension.
-    fn inputs_of(&self, path: &Path) -> Vec<ClusterInputs> {
-        let options =
-            InputOptions { paths: vec![path.to_owned()], clusters: Vec::new(), ..self.run.input.clone() };
-        let found = self.inputs(&options, Wanted::Manifests);
-        if input::count(&found) == 0 { self.inputs(&options, Wanted::Texts) } else { found }
+    /// The inputs of OLD and NEW. The folders of `kubectl diff` have files without an extension; folders with templates of other programs may have no
+    /// manifests.
+    fn inputs_of(&self, old: &Path, new: &Path) -> (Vec<ClusterInputs>, Vec<ClusterInputs>) {
+        let of = |path: &Path, wanted| {
+            let paths = vec![path.to_owned()];
+            self.inputs(&InputOptions { paths, clusters: Vec::new(), ..self.run.input.clone() }, wanted)
+        };
+        let (olds, news) = (of(old, Wanted::Manifests), of(new, Wanted::Manifests));
+        if has_templates(&olds) || has_templates(&news) {
+            return (olds, news);
+        }
+        let or_texts = |found: Vec<ClusterInputs>, path: &Path| {
+            if input::count(&found) == 0 { of(path, Wanted::Texts) } else { found }
+        };
+        (or_texts(olds, old), or_texts(news, new))
     }
 
     fn same(&mut self, messages: &dyn Messages) -> Result<Vec<LoadedPair>, CommandError> {
@@ -410,6 +420,11 @@ impl Reader<'_> {
         };
         unread.iter().filter(|name| readers.is_read(name)).filter_map(text).collect()
     }
+}
+
+/// Whether there are templates of other programs among the files that are no manifests.
+fn has_templates(inputs: &[ClusterInputs]) -> bool {
+    inputs.iter().flat_map(|one| &one.unread).any(|name| charts::is_template(name))
 }
 
 fn no_plan(path: &Path) -> CommandError {

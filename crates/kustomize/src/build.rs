@@ -64,6 +64,8 @@ pub(crate) struct Builder<'b, 'd> {
     built: BTreeMap<String, Vec<Resource<'d>>>,
     /// The folders that are being built, from the outermost one.
     open: Vec<String>,
+    /// The fields that are not executed and that the kustomizations around theirs have too, each with a reason for doubt.
+    inherited: Vec<(UnexecutedField<'d>, String)>,
     /// The reason why kustomize refuses the build.
     failure: Option<String>,
     /// Objects that a patch removes.
@@ -80,6 +82,7 @@ impl<'b, 'd> Builder<'b, 'd> {
             steps,
             built: BTreeMap::new(),
             open: Vec::new(),
+            inherited: Vec::new(),
             failure: None,
             deleted: Vec::new(),
             applied: BTreeSet::new(),
@@ -89,6 +92,9 @@ impl<'b, 'd> Builder<'b, 'd> {
     /// Builds the kustomization of a folder.
     pub(crate) fn build(&mut self, folder: &str) -> Result<Vec<Resource<'d>>, TooLarge> {
         let mut resources = self.accumulate(folder, Vec::new())?;
+        for (field, reason) in std::mem::take(&mut self.inherited) {
+            self.doubt(&field, &reason, &mut resources)?;
+        }
         if let Some(reason) = &self.failure {
             for resource in &mut resources {
                 resource.doubt(reason);
@@ -166,11 +172,9 @@ impl<'b, 'd> Builder<'b, 'd> {
         let shown = if folder.is_empty() { "." } else { folder };
         let file = |path: &str| self.file_of(kustomization, path).map(|(_, file)| file);
         for field in UnexecutedField::all_of(kustomization, file) {
-            self.steps.spend(resources.iter().map(|resource| resource.value.size()).sum())?;
             let reason = format!("`{shown}` uses `{}`", field.name);
-            for resource in resources.iter_mut().filter(|one| field.may_change(one)) {
-                resource.doubt(&reason);
-            }
+            self.doubt(&field, &reason, &mut resources)?;
+            self.inherited.extend(field.is_inherited().then_some((field, reason)));
         }
         if let Some(doubt) = doubt {
             let reason = format!("`{shown}` {doubt}");
@@ -180,6 +184,22 @@ impl<'b, 'd> Builder<'b, 'd> {
         }
         self.open.pop();
         Ok(resources)
+    }
+
+    /// Doubts the objects that a field may change which is not executed.
+    fn doubt(
+        &mut self,
+        field: &UnexecutedField<'d>,
+        reason: &str,
+        resources: &mut [Resource<'d>],
+    ) -> Result<(), TooLarge> {
+        let sizes = resources.iter().map(|resource| resource.value.size());
+        self.steps.spend(sizes.fold(0, usize::saturating_add))?;
+        self.steps.spend(field.len().saturating_mul(resources.len()))?;
+        for resource in resources.iter_mut().filter(|one| field.may_change(one)) {
+            resource.doubt(reason);
+        }
+        Ok(())
     }
 
     /// Runs the generators of `ConfigMaps` whose files are all in the input. Secrets have their texts in Base64, which nothing here needs. An

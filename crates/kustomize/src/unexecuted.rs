@@ -42,8 +42,8 @@ enum Reach<'d> {
     Field(FieldSpec<'d>),
     /// The objects that a selector selects.
     Target(Box<TargetSelector>),
-    /// The objects in which a variable is used, such as `$(TEAM)`.
-    Variable(String),
+    /// The objects in which one of some variables is used, such as `$(TEAM)`.
+    Variables(BTreeSet<&'d str>),
     /// The objects that have a key.
     Key(&'static str),
     /// The objects of the kinds that a text names.
@@ -58,7 +58,7 @@ impl<'d> UnexecutedField<'d> {
     ) -> Vec<Self> {
         let reach = |(name, value): (&'d str, Node<'d>)| {
             let reach = match name {
-                "vars" => items_of(Some(value)).map(Reach::of_variable).collect(),
+                "vars" => vec![Reach::of_variables(value)],
                 "openapi" => {
                     vec![value.str_at(&["path"]).and_then(&file).map_or(Reach::All, Reach::of_schema)]
                 }
@@ -69,6 +69,20 @@ impl<'d> UnexecutedField<'d> {
             Self { name, reach }
         };
         kustomization.unexecuted().map(reach).collect()
+    }
+
+    /// The number of parts, each of which looks at every object.
+    pub(crate) const fn len(&self) -> usize {
+        self.reach.len()
+    }
+
+    /// Whether the kustomizations that use this one have the field too. kustomize replaces variables once, at the end of the outermost build, and the
+    /// transformers of an overlay obey the configurations of its bases.
+    ///
+    /// Source: `makeCustomizedResMap` and `runTransformers` in api/internal/target/kusttarget.go, and `MergeAccumulator` in
+    /// api/internal/accumulator/resaccumulator.go of kustomize v5.5.0.
+    pub(crate) fn is_inherited(&self) -> bool {
+        ["vars", "configurations"].contains(&self.name)
     }
 
     /// Whether the field may change an object.
@@ -99,8 +113,9 @@ fn root(document: &Document) -> Option<Node<'_>> {
 }
 
 impl<'d> Reach<'d> {
-    fn of_variable(variable: Node<'d>) -> Self {
-        variable.str_at(&["name"]).map_or(Self::All, |name| Self::Variable(format!("$({name})")))
+    fn of_variables(variables: Node<'d>) -> Self {
+        let names = items_of(Some(variables)).map(|variable| variable.str_at(&["name"]));
+        names.collect::<Option<_>>().map_or(Self::All, Self::Variables)
     }
 
     /// The schemas of a file say how patches of the kinds in it are merged.
@@ -142,13 +157,19 @@ impl<'d> Reach<'d> {
             Self::All => true,
             Self::Field(field) => field.applies(&resource.id()),
             Self::Target(target) => target.selects(resource),
-            Self::Variable(variable) => {
-                any_part(&resource.value, &|_, text| text.is_some_and(|text| text.contains(variable)))
+            Self::Variables(names) => {
+                let uses = |text: &str| variables_in(text).any(|name| names.contains(name));
+                any_part(&resource.value, &|_, text| text.is_some_and(uses))
             }
             Self::Key(key) => any_part(&resource.value, &|own, _| own == *key),
             Self::Kinds(text) => text.contains(&resource.id().kind),
         }
     }
+}
+
+/// The names of the variables that a text uses, such as `TEAM` in `$(TEAM)`.
+fn variables_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split("$(").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))
 }
 
 /// Whether the key or the text of any value below a value is the wanted one.

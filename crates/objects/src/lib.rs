@@ -5,6 +5,7 @@
 //! | module | views of |
 //! |---|---|
 //! | [`object`] | every object: kind, name, operation, the pod template within |
+//! | [`wrapper`] | objects of other controllers around objects that these apply |
 //! | [`metadata`], [`status`], [`workload`] | fields that many kinds share |
 //! | [`node_pool`], [`node_claim`], [`node_overlay`], [`node_class`] | Karpenter's kinds |
 //! | [`requirement`], [`requirement_holder`], [`taint`] | requirements and taints within them |
@@ -76,4 +77,5 @@ pub mod type_meta;
 pub mod validation;
 pub mod version_pin;
 pub mod workload;
+pub mod wrapper;
 pub mod zones;

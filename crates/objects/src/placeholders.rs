@@ -6,6 +6,8 @@ use manifest::source::Span;
 use manifest::tree::{Node, items_of};
 use values::placeholder::has_placeholder;
 
+use crate::wrapper::{Wrapper, WrapperKind};
+
 /// Whether a key or a string at or below a node has a placeholder, or is the value of a label that is replaced.
 pub fn has_placeholder_below(node: Node<'_>) -> bool {
     has_placeholder(node.key())
@@ -21,10 +23,24 @@ fn requires_variable(node: Node<'_>) -> bool {
 }
 
 /// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the
-/// document. Nobody has to fill it in.
+/// document, or a `<< inputs.x >>` of a `ResourceSet`. Nobody has to fill it in.
 ///
 /// Source: website/docs/language/expressions/strings.mdx of hashicorp/terraform, where `$${` is an escape.
 pub fn is_interpolated(node: Node<'_>) -> bool {
+    is_terraform_interpolation(node) || is_input_of_resource_set(node)
+}
+
+/// Whether a key or a string within a `ResourceSet` of Flux has a placeholder for an input.
+///
+/// Source: "Resources configuration" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
+fn is_input_of_resource_set(node: Node<'_>) -> bool {
+    let is_input = |text: &str| text.split_once("<<").is_some_and(|(_, rest)| rest.contains("inputs"));
+    let is_set = |node: Node<'_>| Wrapper::of(node).is_some_and(|one| one.kind == WrapperKind::ResourceSet);
+    (is_input(node.key()) || node.as_str().is_some_and(is_input))
+        && core::iter::successors(node.parent(), |node| node.parent()).any(is_set)
+}
+
+fn is_terraform_interpolation(node: Node<'_>) -> bool {
     let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
     let has_any = || has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
     is_from_terraform(node) && has_any()
@@ -88,6 +104,24 @@ mod tests {
         assert_eq!(interpolated("a.yaml", "'${var.x}'"), Some(false));
         assert_eq!(interpolated("a.yaml.tftpl", "'${x}'"), Some(true));
         assert_eq!(interpolated("a.yaml.tpl", "'${x}'"), Some(true));
+    }
+
+    #[test]
+    fn flux_replaces_inputs_only_in_a_resource_set() {
+        let interpolated = |kind: &str, value: &str| {
+            let text = format!(
+                "apiVersion: fluxcd.controlplane.io/v1\nkind: {kind}\nspec: {{resources: [{{spec: {{a: {value}}}}}]}}\n"
+            );
+            let file = File::read("-", text, READ_OPTIONS);
+            let [Document::Read(tree)] = file.documents.as_slice() else { panic!("{file:?}") };
+            let resources = tree.root().at_path(&["spec", "resources"]);
+            let item = resources.and_then(|resources| resources.items().next());
+            item.and_then(|item| item.at_path(&["spec", "a"])).map(is_interpolated)
+        };
+        assert_eq!(interpolated("ResourceSet", "'<< inputs.a >>'"), Some(true));
+        assert_eq!(interpolated("ResourceSet", "'<< if eq inputs.a 1 >>x<< end >>'"), Some(true));
+        assert_eq!(interpolated("ResourceSet", "plain"), Some(false));
+        assert_eq!(interpolated("Other", "'<< inputs.a >>'"), Some(false));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use karpenter::chart;
 use manifest::source::{Span, certain};
-use manifest::tree::{Node, Style, Tree, items_of};
+use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
 use crate::addon::is_vpc_cni;
@@ -19,6 +19,7 @@ use crate::node_access::is_access_entry;
 use crate::pod_identity::is_association;
 use crate::terraform_module;
 use crate::type_meta::TypeMeta;
+use crate::wrapper::Wrapper;
 
 impl<'d> Object<'d> {
     /// Returns the objects of a document. Empty if the document has nothing that rules could check.
@@ -118,7 +119,8 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     }
     let object = Object::plain(node);
     objects.push(object);
-    for values in chart_values::given_to_charts(object).chain(wrapped(object)) {
+    let wrapped = Wrapper::of(node).and_then(Wrapper::content);
+    for values in chart_values::given_to_charts(object).chain(wrapped) {
         raw(values, objects);
     }
     if object.kind() == "ConfigMap" && object.group().is_empty() {
@@ -133,28 +135,6 @@ fn values_in_config_map(config_map: Object<'_>) -> impl Iterator<Item = Object<'
     let values = config_map.at(&["data", "values.yaml"]).and_then(Node::embedded);
     let values = values.into_iter().filter_map(chart::values_in);
     values.map(|values| Object::of_form(values, Form::ChartValues))
-}
-
-/// The objects that an object of another controller has in its specification, and that this controller applies.
-///
-/// Sources: docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator; docs/enhanced-provider-k8s.md of
-/// crossplane-contrib/provider-kubernetes; `ManifestsTemplate` in work/v1/types.go of open-cluster-management-io/api.
-fn wrapped(object: Object<'_>) -> Option<Node<'_>> {
-    let path: &[&str] = match (object.group(), object.kind()) {
-        ("fluxcd.controlplane.io", "ResourceSet") => &["spec", "resources"],
-        // Fields of other objects become fields of this one, which are then known only in the cluster.
-        ("kubernetes.crossplane.io" | "kubernetes.m.crossplane.io", "Object")
-            if items_of(object.at(&["spec", "references"])).any(|one| one.get("patchesFrom").is_some()) =>
-        {
-            return None;
-        }
-        ("kubernetes.crossplane.io" | "kubernetes.m.crossplane.io", "Object") => {
-            &["spec", "forProvider", "manifest"]
-        }
-        ("work.open-cluster-management.io", "ManifestWork") => &["spec", "workload", "manifests"],
-        _ => return None,
-    };
-    object.at(path)
 }
 
 /// Adds the objects among values of a chart. A chart such as `raw`, and the key `extraObjects` of many charts, make them as they are. Values without

@@ -82,7 +82,7 @@ fn enclosed<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
 }
 
 /// Length of a text in angle brackets at the start of a text, such as `<name>`, `<<NAME>>` or `<%= name %>`. A comparison
-/// such as `a < b` has a space after the bracket. An input of a `ResourceSet` of Flux, such as `<< inputs.name >>`, has one too.
+/// such as `a < b` has a space after the bracket. An input of a `ResourceSet` of Flux, such as `<< inputs.name >>` or `<< if inputs.name >>`, has one too.
 ///
 /// Source: "Resources" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
 fn in_angles(text: &str) -> Option<usize> {
@@ -90,7 +90,7 @@ fn in_angles(text: &str) -> Option<usize> {
     let inner = enclosed(text.get(marks - 1..)?, "<", ">")?;
     let end = marks + inner.len();
     let closing = text.get(end..)?.bytes().take_while(|byte| *byte == b'>').take(marks).count();
-    let is_input = || marks > 1 && closing == marks && inner.trim_start().starts_with("inputs.");
+    let is_input = || marks > 1 && closing == marks && inner.contains("inputs");
     (!inner.starts_with([' ', '=']) || is_input()).then_some(end + closing)
 }
 
