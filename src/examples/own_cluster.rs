@@ -46,10 +46,7 @@ pub(crate) fn review(object: &str, source: &dyn ObjectSource) -> Vec<String> {
     let kinds = looked_up(object, &settings);
     let lists: Vec<File> =
         kinds.iter().map(|kind| File::read(kind.name, source.list(*kind), READ_OPTIONS)).collect();
-    let trees = lists.iter().flat_map(|list| &list.documents).filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = lists.iter().flat_map(File::trees);
     let objects = [object].into_iter().chain(trees.flat_map(Object::all)).collect();
 
     let cluster = RequestCluster { objects, is_complete: true, ..RequestCluster::default() };

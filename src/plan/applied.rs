@@ -7,9 +7,9 @@ use cluster::input_object::InputObject;
 use drift::ObjectChangeKind;
 use karpenter::kind::Kind;
 use karpenter::labels;
+use manifest::File;
 use manifest::limits::Limits;
 use manifest::tree::Node;
-use manifest::{Document, File};
 use objects::chart_values;
 use objects::object::{Form, Object, Operation};
 use objects::pod_disruption_budget::PodDisruptionBudget;
@@ -252,10 +252,7 @@ fn status_of(old: Object<'_>, new: Object<'_>) -> Option<Value> {
 
 /// The objects of the cluster after the change, with the metadata and the status that they have.
 pub(super) fn after<'d>(scope: &PlanScope<'d>, merged: &'d [File]) -> Vec<Object<'d>> {
-    let trees = merged.iter().flat_map(|file| &file.documents).filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = merged.iter().flat_map(File::trees);
     let merged: BTreeMap<(&'d str, &'d str), Vec<Object<'d>>> =
         trees.flat_map(Object::all).fold(BTreeMap::new(), |mut all, object| {
             all.entry((object.kind(), object.name())).or_default().push(object);

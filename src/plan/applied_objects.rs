@@ -6,7 +6,7 @@ use cluster::appliers::{Applier, Appliers, folder_of_overlay};
 use cluster::built_objects::BuiltObjects;
 use cluster::charts::ChartsBelow;
 use cluster::folders::{folders_of, name, parent};
-use manifest::{Document, File};
+use manifest::File;
 use objects::object::Object;
 
 use super::PlanSide;
@@ -328,10 +328,7 @@ fn folders_around<'n>(file: &'n str, overlays: &BTreeSet<&'n str>) -> BTreeSet<&
 
 /// The objects of a file that can change nodes.
 fn planned_in(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all).filter(|object| is_planned(*object)).collect()
 }
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::appliers::sources;
 use cluster::built_objects::{BuiltObjects, OverlayObject};
 use cluster::folders::name;
+use manifest::File;
 use manifest::tree::{Node, items_of};
-use manifest::{Document, File};
 use objects::object::Object;
 
 use super::PlanSide;
@@ -249,10 +249,7 @@ impl<'p> ChangedRelease<'p> {
 ///
 /// Source: `HelmFileParameter` in pkg/apis/application/v1alpha1/types.go of argoproj/argo-cd.
 pub fn files_with_values(file: &File) -> Vec<&str> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let objects = trees.flat_map(Object::all).filter(|object| object.group() == "argoproj.io");
     let given = objects.filter_map(|object| object.at(&["spec"]).map(GivenValues::of_sources));
     let texts = given.flat_map(|given| given.texts);
@@ -303,10 +300,7 @@ fn of_side<'p>(
 
 /// The releases of a helmfile, and the charts that kustomize renders.
 fn in_file<'p>(file: &'p str, content: &'p File) -> Vec<(ReleaseKey<'p>, GivenValues<'p>)> {
-    let trees = content.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = content.trees();
     let key = |name| ReleaseKey { file, kind: "", namespace: "", name, overlay: "" };
     let mut found = Vec::new();
     for tree in trees {

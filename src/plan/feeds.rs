@@ -488,10 +488,7 @@ pub(super) fn without_root(path: &str) -> &str {
 }
 
 pub(super) fn trees(file: &File) -> impl Iterator<Item = &Tree> {
-    file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    })
+    file.trees()
 }
 
 /// The files of a side. The name of a list of templates ends with a slash.

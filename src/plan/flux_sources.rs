@@ -10,8 +10,8 @@ use answers::plan::PlannedChange;
 use cluster::appliers::Applier;
 use cluster::folders::folders_of;
 use drift::ObjectChangeKind;
-use manifest::tree::Node;
-use manifest::{Document, File};
+use manifest::File;
+use manifest::tree::{Node, Tree};
 
 use super::applied_objects::{AppliedObjects, name_of};
 use super::appliers::{is_own_chart, named_sources};
@@ -140,8 +140,5 @@ fn change(pair: PlanPair<'_>, applier: &Applier<'_>, source: Node<'_>, field: &s
 }
 
 fn roots(file: &File) -> impl Iterator<Item = Node<'_>> {
-    file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree.root()),
-        _ => None,
-    })
+    file.trees().map(Tree::root)
 }

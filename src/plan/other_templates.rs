@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use answers::plan::PlannedChange;
 use drift::ObjectChangeKind;
-use manifest::{Document, File, FileKind};
+use manifest::{File, FileKind};
 use objects::object::Object;
 
 use super::feeds::chart_of;
@@ -73,10 +73,7 @@ fn of_side(side: PlanSide<'_>) -> BTreeMap<TemplateKey<'_>, Template<'_>> {
 
 /// The templates of the `ResourceSets` among the documents of a file, by namespace and name.
 fn templates_in<'p>(file: &'p File) -> Vec<([&'p str; 2], Template<'p>)> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let sets = trees.flat_map(Object::all).filter(|object| object.kind() == "ResourceSet");
     let template = |set: Object<'p>| {
         let node = set.at(TEMPLATE)?;

@@ -7,7 +7,7 @@ use cluster::folders::parent;
 use drift::{Effect, ObjectChangeKind};
 use karpenter::labels;
 use manifest::tree::Node;
-use manifest::{Document, File, is_terraform};
+use manifest::{File, is_terraform};
 use objects::terraform_module::is_for_karpenter;
 use values::placeholder::Placeholder;
 
@@ -409,10 +409,7 @@ fn variables_of(file: &File) -> Vec<Part> {
     if !file.source.name().ends_with(JSON) {
         return variables(file.source.text());
     }
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let part = |(name, value): (&str, Node<'_>)| {
         let line = file.source.position(value.span().start).line;
         let text = value.to_json().to_string();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::folders::{folders_of, parent};
-use manifest::{Document, File};
+use manifest::File;
 use objects::object::Object;
 
 use super::PlanPair;
@@ -76,9 +76,6 @@ fn differing_files<'p>([olds, news]: [&BTreeMap<&'p str, &'p File>; 2]) -> BTree
 }
 
 fn objects_of(file: &File) -> impl Iterator<Item = Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all)
 }

@@ -240,10 +240,7 @@ fn unread_beside<'p>(file: &'p File, old: Option<&File>) -> Option<UnreadFile<'p
     let is_planned = |object: Object<'_>| PLANNED.into_iter().any(|kind| object.is_in_any_version(kind));
     let had_objects = || {
         let documents = old.into_iter().flat_map(|old| &old.documents);
-        let trees = documents.filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = documents.filter_map(Document::tree);
         trees.flat_map(Object::all).any(is_planned)
     };
     let mistake = || {

@@ -3,8 +3,8 @@
 
 use engine::request::{RequestCluster, check_request};
 use karpenter::kind::Kind;
+use manifest::File;
 use manifest::tree::{Node, Tree};
-use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::settings::{RuleSelector, Settings};
@@ -24,10 +24,7 @@ struct Reviewed {
 /// The objects of a text as JSON.
 fn objects(text: &str) -> Vec<Reviewed> {
     let file = File::read("a.yaml", text, READ_OPTIONS);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let reviewed = |object: Object<'_>| Reviewed {
         // A manifest is created.
         operation: match object.operation() {
@@ -49,10 +46,7 @@ fn findings(rule: &'static Rule, reviewed: &Reviewed, others: &[Value], settings
         .map(Value::to_string)
         .collect();
     let file = File::read("a.jsonl", lines.join("\n"), READ_OPTIONS);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let mut trees: Vec<_> = trees.collect();
     let old = if reviewed.old.is_null() { None } else { trees.pop().map(Tree::root) };
     let mut objects: Vec<Object<'_>> = trees.into_iter().flat_map(Object::all).collect();

@@ -454,10 +454,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let file = File::read("-", text.to_owned(), &manifest::limits::Limits::DEFAULT);
-        let trees = file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = file.trees();
         let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
         let zones = zones_of(&objects).into_iter().map(|zone| format!("{} {}", zone.name, zone.id));
         zones.collect::<Vec<_>>().join(", ")

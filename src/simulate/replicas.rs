@@ -110,8 +110,8 @@ fn written_name(count: &ReplicaCount) -> String {
 
 #[cfg(test)]
 mod tests {
+    use manifest::File;
     use manifest::limits::Limits;
-    use manifest::{Document, File};
 
     use super::*;
 
@@ -157,10 +157,7 @@ metadata:
 spec: {containers: [{name: a, image: b}]}
 ";
         let file = File::read("-", text.to_owned(), &Limits::DEFAULT);
-        let trees = file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = file.trees();
         let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
         let error =
             |text: &str| check(&[parse(text).unwrap()], &objects).err().map(|error| error.to_string());

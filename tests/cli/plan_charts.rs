@@ -146,6 +146,9 @@ fn values_of_a_chart_outside_of_the_input_may_replace_nodes_if_its_name_says_tha
     }
 }
 
+/// Text of a `helm_release` that gives a value under a key.
+type ReleaseValue<'v> = dyn Fn(&str, &str) -> String + 'v;
+
 #[test]
 fn a_release_of_terraform_gives_values_to_a_chart_within_its_chart() {
     let files = [
@@ -173,7 +176,7 @@ fn a_release_of_terraform_gives_values_to_a_chart_within_its_chart() {
         format!("values = [yamlencode({{ {key} = {{ team = \"{value}\" }}, x = \"y\" }})]")
     };
     let may = "may replace nodes: new/charts/umbrella/charts/pools/templates/pool.yaml may render in another way because of live/main.tf";
-    let forms: [&dyn Fn(&str, &str) -> String; 3] = [
+    let forms: [&ReleaseValue<'_>; 3] = [
         &|key, value| set(&format!("{key}.team"), value),
         &|key, value| list(&format!("{key}.team"), value),
         &values,

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 use karpwarden::manifest::FileKind;
 use karpwarden::rule::finding::CaughtBy;
 use karpwarden::symptoms::Reading;
-use karpwarden::{
-    Cluster, Document, File, Limits, Object, READ_OPTIONS, REGISTRY_WITH_SYMPTOMS, Settings, Severity,
-};
+use karpwarden::{Cluster, File, Limits, Object, READ_OPTIONS, REGISTRY_WITH_SYMPTOMS, Settings, Severity};
 use karpwarden_generate::home;
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
@@ -49,10 +47,7 @@ fn manifests_of_symptoms() -> impl Iterator<Item = (String, String, File)> {
 }
 
 fn objects(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all).collect()
 }
 

@@ -8,9 +8,9 @@ use cluster::Cluster;
 use karpwarden::check;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::location::path_of;
+use manifest::File;
 use manifest::limits::Limits;
-use manifest::tree::{Node, NodeId, Value};
-use manifest::{Document, File};
+use manifest::tree::{Node, NodeId, Tree, Value};
 use rule::finding::Severity;
 use rule::settings::Settings;
 use terraform_objects::{NoFilesBeside, evaluate};
@@ -33,10 +33,7 @@ fn good_examples() -> Vec<File> {
 }
 
 fn trees(file: &File) -> impl Iterator<Item = Node<'_>> {
-    file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree.root()),
-        _ => None,
-    })
+    file.trees().map(Tree::root)
 }
 
 /// Whether a document is an object of the cluster, and no request.

@@ -48,10 +48,7 @@ const MANIFESTS: [&str; 7] = [
 
 fn objects(path: &Path) -> Vec<Value> {
     let file = File::from_bytes(path.display().to_string(), fs::read(path).unwrap(), READ_OPTIONS);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all).map(|object| object.root().to_json()).collect()
 }
 

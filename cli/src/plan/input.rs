@@ -114,10 +114,7 @@ pub(super) fn read(run: &PlanRun, messages: &dyn Messages) -> Result<LoadedPlan,
 }
 
 fn has_update(file: &File) -> bool {
-    let mut trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let mut trees = file.trees();
     trees.any(|tree| {
         Object::all(tree)
             .iter()

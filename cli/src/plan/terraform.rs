@@ -64,10 +64,7 @@ pub(super) fn removed_or_replaced(
 }
 
 fn trees(file: &File) -> impl Iterator<Item = &Tree> {
-    file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    })
+    file.trees()
 }
 
 /// A resource on one side of a plan, by the place of its address.

@@ -61,10 +61,7 @@ impl<'d> Appliers<'d> {
     /// docs/user-guide/directory.md of argoproj/argo-cd.
     pub fn of(files: &'d [File]) -> Self {
         let documents = files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents);
-        let trees = documents.filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = documents.filter_map(Document::tree);
         let objects = trees.flat_map(Object::all).map(OverlayObject::unbuilt);
         Self::from_objects(objects, files, &InputFolders::of(files, KnownFolders::of(files)))
     }

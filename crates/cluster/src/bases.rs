@@ -96,10 +96,7 @@ impl<'d> Input<'d> {
         }
         let patches = Patches::of(files);
         let holds = |file: &&File| {
-            let trees = file.documents.iter().filter_map(|document| match document {
-                Document::Read(tree) => Some(tree),
-                _ => None,
-            });
+            let trees = file.trees();
             trees.flat_map(Object::all).any(|object| is_karpenter_group(object.group()))
                 && !patches.contains(file.source.name())
         };

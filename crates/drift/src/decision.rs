@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use karpenter::labels;
 use karpenter::release::{Release, Releases};
+use manifest::File;
 use manifest::limits::Limits;
-use manifest::tree::{Node, items_of};
-use manifest::{Document, File};
+use manifest::tree::{Node, Tree, items_of};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementList;
@@ -446,10 +446,7 @@ impl<'q> DriftQuestion<'q, '_> {
         let hash = match converted {
             Some(json) => {
                 let file = File::read("kubelet", json, &Limits::DEFAULT);
-                let root = file.documents.iter().find_map(|document| match document {
-                    Document::Read(tree) => Some(tree.root()),
-                    _ => None,
-                });
+                let root = file.trees().next().map(Tree::root);
                 kubelet_hash_of_1_0(root).ok()
             }
             None => kubelet_hash_of_1_0(class.at(&["spec", "kubelet"])).ok(),

@@ -2,9 +2,9 @@
 
 use karpenter::api::{Schema, SchemaType};
 use karpenter::kind::Kind;
+use manifest::File;
 use manifest::source::Span;
 use manifest::tree::Node;
-use manifest::{Document, File};
 use objects::location::{Place, path_of};
 use objects::object::Object;
 
@@ -41,10 +41,7 @@ impl HoveredField {
     /// The field at a byte of a file: the innermost one whose key or value is there. `None` outside of the fields that Karpenter knows,
     /// and at a field such as `spec` whose parts have different effects.
     pub fn at(file: &File, byte: usize) -> Option<Self> {
-        let trees = file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = file.trees();
         trees.flat_map(Object::all).find_map(|object| in_object(object, byte))
     }
 }

@@ -1,9 +1,9 @@
 //! Go to definition, and find references.
 
 use lsp_types::{Location, Position, Uri};
+use manifest::File;
 use manifest::source::Span;
 use manifest::tree::Node;
-use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::documents::{OpenDocument, OpenDocuments};
@@ -112,10 +112,7 @@ impl PlacedFile<'_> {
 
 /// The objects of a file.
 pub(crate) fn objects_in(file: &File) -> impl Iterator<Item = Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all)
 }
 

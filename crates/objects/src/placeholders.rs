@@ -92,10 +92,7 @@ mod tests {
             let text = format!("resource \"a\" \"b\" {{\n  c = <<-EOT\n  kind: {value}\n  EOT\n}}\n");
             let text = if name.contains("yaml") { format!("kind: {value}\n") } else { text };
             let file = File::read(name, text, READ_OPTIONS);
-            let read = file.documents.iter().find_map(|document| match document {
-                Document::Read(tree) => Some(tree),
-                _ => None,
-            });
+            let read = file.trees().next();
             read.and_then(|tree| tree.root().get("kind")).map(is_interpolated)
         };
         assert_eq!(interpolated("main.tf", "'${var.x}'"), Some(true));

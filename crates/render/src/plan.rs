@@ -82,10 +82,7 @@ impl<'r> UpgradePlan<'r> {
             Self { path, steps: steps(report), controller, looked_at: Vec::new(), missing: Vec::new() };
         let mut counts = [0_usize; INPUTS.len()];
         let documents = clusters.iter().flat_map(|cluster| &cluster.files).flat_map(|file| &file.documents);
-        let trees = documents.filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = documents.filter_map(Document::tree);
         for object in trees.flat_map(Object::all) {
             for (count, (_, _, is_input)) in counts.iter_mut().zip(INPUTS) {
                 *count += usize::from(is_input(object));

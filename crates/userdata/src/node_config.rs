@@ -5,7 +5,7 @@
 
 use manifest::limits::Limits;
 use manifest::source::{Span, certain};
-use manifest::tree::Node;
+use manifest::tree::{Node, Tree};
 use manifest::work::WorkBudget;
 use manifest::{Document, File};
 
@@ -38,10 +38,7 @@ impl Yaml {
 
     /// Root nodes of the documents that parse.
     pub fn roots(&self) -> impl Iterator<Item = Node<'_>> {
-        self.file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree.root()),
-            _ => None,
-        })
+        self.file.trees().map(Tree::root)
     }
 
     /// Span and message of the first document that does not parse.

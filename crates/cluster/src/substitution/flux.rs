@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kustomize::{BuildOutcome, Builds, GeneratedMap, Origin, Overlay};
-use manifest::tree::{Node, NodeId, items_of, members_of};
+use manifest::tree::{Node, NodeId, Tree, items_of, members_of};
 use manifest::{Document, File, FileNumber};
 
 use super::{MAX_OVERLAYS, NameRepetition, RepeatedNames, Writer, with_values};
@@ -88,12 +88,7 @@ pub(super) fn add(
 }
 
 fn roots(files: &[File]) -> impl Iterator<Item = Node<'_>> {
-    files.iter().filter(|file| file.is_input()).flat_map(|file| &file.documents).filter_map(|document| {
-        match document {
-            Document::Read(tree) => Some(tree.root()),
-            _ => None,
-        }
-    })
+    files.iter().filter(|file| file.is_input()).flat_map(File::trees).map(Tree::root)
 }
 
 /// Whether an object is a Kustomization of Flux.

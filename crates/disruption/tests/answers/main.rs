@@ -8,8 +8,8 @@ use karpenter::release::Release;
 use karpwarden_disruption::judgement::{JudgedNode, Judgement, judge};
 use karpwarden_disruption::methods::{Alone, Method};
 use karpwarden_disruption::settings::DisruptionSettings;
+use manifest::File;
 use manifest::limits::Limits;
-use manifest::{Document, File};
 use objects::object::Object;
 use scheduling::simulation::Prices;
 use values::timestamp::Timestamp;
@@ -86,10 +86,7 @@ fn ask<T>(
     question: impl FnOnce(&Judgement<'_>) -> T,
 ) -> T {
     let file = File::read("cluster.yaml", format!("{POOL}{text}"), &Limits::DEFAULT);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
     let mut options =
         DisruptionSettings::new(Release::parse(release).unwrap(), Timestamp::parse(NOW).unwrap());

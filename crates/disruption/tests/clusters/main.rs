@@ -14,7 +14,6 @@ use std::env;
 use case::Case;
 use karpenter::release::Release;
 use karpwarden_disruption::judgement::{Later, judge};
-use manifest::Document;
 use manifest::File;
 use objects::object::Object;
 
@@ -62,10 +61,7 @@ fn disrupts_nodes_like_the_controllers_of_karpenter() {
 }
 
 fn objects(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     // A node with this mark has no NodeClaim.
     let all: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
     let is_alone = |object: &&Object<'_>| object.annotation("case/no-claim").is_some();

@@ -15,8 +15,8 @@ use karpenter::release::Release;
 use karpwarden_disruption::cluster::ClusterState;
 use karpwarden_disruption::drain::{DrainEvent, DrainStep, Provider, Termination};
 use karpwarden_disruption::settings::DisruptionSettings;
+use manifest::File;
 use manifest::limits::Limits;
-use manifest::{Document, File};
 use objects::object::Object;
 use serde_json::{Map, Value as Json, json};
 use values::duration::Duration;
@@ -71,10 +71,7 @@ fn normal(step: &Json) -> Json {
 fn replay(case: &Json) -> Vec<Json> {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": case["manifests"]});
     let file = File::read("case.json", list.to_string(), &Limits::DEFAULT);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
     let release = Release::parse(case["release"].as_str().unwrap()).unwrap();
     let now = Timestamp::parse(case["now"].as_str().unwrap()).unwrap();

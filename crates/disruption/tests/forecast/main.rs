@@ -21,7 +21,7 @@ use karpwarden_disruption::command::Command;
 use karpwarden_disruption::forecast::{Forecast, ForecastSettings, RolloutChange, forecast};
 use karpwarden_disruption::judgement::judge;
 use karpwarden_disruption::methods::Method;
-use manifest::{Document, File};
+use manifest::File;
 use objects::object::Object;
 use serde_json::Value as Json;
 use values::duration::Duration;
@@ -38,10 +38,7 @@ enum Drifts {
 }
 
 pub(crate) fn objects(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     trees.flat_map(Object::all).collect()
 }
 

@@ -4,8 +4,9 @@ use ::objects::object::Object;
 use karpenter::kind::Kind;
 use karpenter::release::Release;
 use karpwarden_drift::{Effect, HashOptions, ObjectChangeKind, changes};
+use manifest::File;
 use manifest::limits::Limits;
-use manifest::{Document, File};
+use manifest::tree::Tree;
 
 const POOL: &str = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {template: {spec: {requirements: [], \
                     nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: b}}}}}";
@@ -17,10 +18,7 @@ fn file(documents: &[&str]) -> File {
 }
 
 fn objects(file: &File) -> Vec<Object<'_>> {
-    let roots = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree.root()),
-        _ => None,
-    });
+    let roots = file.trees().map(Tree::root);
     let kind = |name| if name == Some("NodePool") { Kind::NODE_POOL } else { Kind::NODE_CLASS };
     roots.map(|root| Object::of_kind(root, kind(root.str_at(&["kind"])))).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cluster::Cluster;
 use karpenter::release::PinnedVersion;
-use manifest::{Document, File, FileKind};
+use manifest::{File, FileKind};
 use objects::version_pin::{PinnedPart, pins};
 
 use super::{is_beside, text_pins};
@@ -55,10 +55,7 @@ fn pins_of(file: &File) -> Vec<(PinnedPart, PlacedPin)> {
         (part, PlacedPin { version, file: name.to_owned(), line })
     };
     let in_text = text_pins(file).into_iter().map(|pin| placed(pin.part, pin.version, pin.at));
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let in_documents = trees
         .flat_map(|tree| pins(tree, name))
         .map(|pin| placed(pin.part, pin.version, pin.node.span().start));

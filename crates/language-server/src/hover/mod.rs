@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use drift::HoveredField;
 use karpenter::release::Release;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position, Range};
+use manifest::File;
 use manifest::source::Span;
-use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 use rule::registry::Registry;
@@ -105,10 +105,7 @@ fn explain(question: &HoverQuestion<'_>) -> Explained {
 
 /// The object at a byte of a file.
 fn object_at(file: &File, byte: usize) -> Option<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
+    let trees = file.trees();
     let is_there = |object: &Object<'_>| {
         let span = object.root().span();
         span.start <= byte && byte <= span.end

@@ -179,6 +179,11 @@ pub fn here_documents(text: &str) -> Vec<Span> {
 }
 
 impl File {
+    /// The trees of the documents that are parsed, in the order of the text.
+    pub fn trees(&self) -> impl Iterator<Item = &Tree> {
+        self.documents.iter().filter_map(Document::tree)
+    }
+
     /// Parses bytes: UTF-8, or UTF-16 after a byte order mark. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are
     /// JSON, `.sh` and `.tf` are scripts, `.md` and `.mdx` are Markdown, any other name is YAML or a script.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, options: impl Into<ReadOptions>) -> Self {
@@ -356,6 +361,11 @@ impl Document {
             Err(YamlError { at, problem }) => Self::Unreadable { at, error: problem.into() },
         };
         yaml::read_string(string, limits).into_iter().map(result).collect()
+    }
+
+    /// The tree of a document that is parsed.
+    pub const fn tree(&self) -> Option<&Tree> {
+        if let Self::Read(tree) = self { Some(tree) } else { None }
     }
 
     /// The byte at which the document starts, or at which parsing stopped.

@@ -242,10 +242,7 @@ mod tests {
 
     fn objects(text: &str) -> Vec<String> {
         let file = File::read("-", text, READ_OPTIONS);
-        let trees = file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = file.trees();
         let all = trees.flat_map(Object::all);
         all.map(|object| format!("{} {} {:?}", object.api_version(), object.kind(), object.pod().is_some()))
             .collect()
@@ -282,10 +279,7 @@ spec:
             - {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: '{{.name}}'}}
 ";
         let file = File::read("-", text, READ_OPTIONS);
-        let trees = file.documents.iter().filter_map(|document| match document {
-            Document::Read(tree) => Some(tree),
-            _ => None,
-        });
+        let trees = file.trees();
         let all = trees.flat_map(Object::all);
         let found = all.map(|object| (object.kind(), object.name(), object.comments().len()));
         assert_eq!(

@@ -118,10 +118,7 @@ fn changed_examples() -> BTreeMap<String, BTreeSet<String>> {
         let page = page(&format!("rules/{}.md", rule.name));
         for block in page.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next()) {
             let file = File::read("example.yaml", block, &Limits::DEFAULT);
-            let trees = file.documents.iter().filter_map(|document| match document {
-                Document::Read(tree) => Some(tree),
-                _ => None,
-            });
+            let trees = file.trees();
             for object in trees.flat_map(Object::all).map(|object| object.root().to_json()) {
                 for version in ["1.0", "1.14"] {
                     let answer = Cluster::default()
