@@ -98,7 +98,7 @@ fn is_jsonnet(file: &str) -> bool {
 
 /// Whether a file is a template in a language that is no YAML, not even before it is rendered.
 pub(super) fn is_program(file: &str) -> bool {
-    is_jsonnet(file) || file.ends_with(".cue")
+    is_jsonnet(file) || Path::new(file).extension().is_some_and(|extension| extension == "cue")
 }
 
 /// Whether a file is a template of a program that is not known, by its extension.
