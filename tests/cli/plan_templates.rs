@@ -273,7 +273,7 @@ fn values_that_only_look_like_node_pools_make_none() {
 }
 
 #[test]
-fn folders_with_only_templates_of_other_programs_are_planned() {
+fn folders_without_manifests_are_planned() {
     let template = "local v = import 'lib/vars.libsonnet';\n{apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: {name: 'a'}, spec: {team: v.team}}\n";
     let reads = |file: &str, read: &str| {
         format!(
@@ -293,6 +293,9 @@ fn folders_with_only_templates_of_other_programs_are_planned() {
     assert_eq!(of("lib/vars.libsonnet", &a, &b), reads(file, "lib/vars.libsonnet"));
     assert_eq!(of("lib/names.libsonnet", none, "{x: 1}\n"), reads(file, "lib/names.libsonnet"));
     assert_eq!(of("lib/other.libsonnet", none, "{x: 1}\n"), NONE);
+    // Most other templates are YAML before they are rendered.
+    let answer = verdict(&[], &[("pool.yaml.tmpl", POOL, &POOL.replace("team: a", "team: b"))]);
+    assert!(answer.starts_with("replaces every node of 1 NodePool (default)"), "{answer}");
 }
 
 #[test]

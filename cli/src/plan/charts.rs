@@ -96,8 +96,13 @@ fn is_jsonnet(file: &str) -> bool {
     [".jsonnet", ".libsonnet"].iter().any(|extension| file.ends_with(extension))
 }
 
+/// Whether a file is a template in a language that is no YAML, not even before it is rendered.
+pub(super) fn is_program(file: &str) -> bool {
+    is_jsonnet(file) || Path::new(file).extension().is_some_and(|extension| extension == "cue")
+}
+
 /// Whether a file is a template of a program that is not known, by its extension.
-pub(super) fn is_template(file: &str) -> bool {
+fn is_template(file: &str) -> bool {
     TEMPLATES.iter().any(|extension| file.ends_with(extension))
 }
 

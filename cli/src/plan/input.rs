@@ -129,7 +129,7 @@ impl Reader<'_> {
         };
         let (olds, news) = self.inputs_of(old, new);
         let is_empty = input::count(&olds) + input::count(&news) == 0;
-        if is_empty && !has_templates(&olds) && !has_templates(&news) {
+        if is_empty && !has_programs(&olds) && !has_programs(&news) {
             return Err(nothing());
         }
         self.start(&[&olds, &news], messages)?;
@@ -156,15 +156,14 @@ impl Reader<'_> {
         Ok(LoadedPair { name: String::new(), old: Some(old), new, old_folder, new_folder, by_terraform })
     }
 
-    /// The inputs of OLD and NEW. The folders of `kubectl diff` have files without an extension; folders with templates of other programs may have no
-    /// manifests.
+    /// The inputs of OLD and NEW. The folders of `kubectl diff` have files without an extension; folders with Jsonnet may have no manifests.
     fn inputs_of(&self, old: &Path, new: &Path) -> (Vec<ClusterInputs>, Vec<ClusterInputs>) {
         let of = |path: &Path, wanted| {
             let paths = vec![path.to_owned()];
             self.inputs(&InputOptions { paths, clusters: Vec::new(), ..self.run.input.clone() }, wanted)
         };
         let (olds, news) = (of(old, Wanted::Manifests), of(new, Wanted::Manifests));
-        if has_templates(&olds) || has_templates(&news) {
+        if has_programs(&olds) || has_programs(&news) {
             return (olds, news);
         }
         let or_texts = |found: Vec<ClusterInputs>, path: &Path| {
@@ -419,9 +418,9 @@ impl Reader<'_> {
     }
 }
 
-/// Whether there are templates of other programs among the files that are no manifests.
-fn has_templates(inputs: &[ClusterInputs]) -> bool {
-    inputs.iter().flat_map(|one| &one.unread).any(|name| charts::is_template(name))
+/// Whether there are templates in languages such as Jsonnet among the files that are no manifests.
+fn has_programs(inputs: &[ClusterInputs]) -> bool {
+    inputs.iter().flat_map(|one| &one.unread).any(|name| charts::is_program(name))
 }
 
 fn no_plan(path: &Path) -> CommandError {
