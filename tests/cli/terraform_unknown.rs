@@ -155,6 +155,20 @@ fn a_template_that_an_unknown_text_is_made_of_is_listed_once() {
 }
 
 #[test]
+fn an_instance_with_unknown_values_hides_no_other_instance() {
+    let class = class("").replace("arn:aws:iam::111122223333:instance-profile/x", "${var.profile}");
+    let module = format!(
+        "variable \"profile\" {{}}\nresource \"kubectl_manifest\" \"c\" {{\n  yaml_body = <<-EOT\n{class}  EOT\n}}\n"
+    );
+    let call =
+        |name: &str, argument: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n  {argument}\n}}\n");
+    let arn = "profile = \"arn:aws:iam::111122223333:instance-profile/x\"";
+    let rules_of = |main: &str| rules(&check(&[("main.tf", main), ("m/main.tf", &module)], &[]));
+    assert_eq!(rules_of(&call("b", arn)), REFUSED);
+    assert_eq!(rules_of(&(call("a", "") + &call("b", arn))), REFUSED);
+}
+
+#[test]
 fn each_object_that_is_not_read_has_a_reason() {
     let object =
         r#"yamlencode({ apiVersion = "karpenter.sh/v1", kind = "NodePool", metadata = { name = "a" } })"#;

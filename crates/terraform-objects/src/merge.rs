@@ -45,6 +45,8 @@ struct OfText {
     used: Vec<Span>,
     /// The parts of the text that documents are, letter by letter, and the modules that make them.
     verbatim: Vec<(Span, Option<ModuleInstance>)>,
+    /// The starts of the parts of texts that an instance writes in another way.
+    altered: BTreeSet<usize>,
     /// The resources that make no object in some configuration: their blocks, their places and the reasons.
     /// By the start of the whole resource.
     absent: BTreeMap<usize, (Span, Span, String)>,
@@ -146,6 +148,12 @@ impl Merge {
             if let Some(source) = texts.get(place.text) {
                 let of_text = self.by_text.entry(address(source)).or_default();
                 of_text.verbatim.push((place.span(), module));
+            }
+        } else {
+            for place in text.pieces().iter().map(|piece| piece.place) {
+                if let Some(source) = texts.get(place.text) {
+                    self.by_text.entry(address(source)).or_default().altered.insert(place.span().start);
+                }
             }
         }
         self.mark_text(text, used, texts);
@@ -270,7 +278,7 @@ impl OfText {
 
     /// Replaces the documents of the text.
     fn apply(self, file: &mut File, is_configuration: bool, is_json: bool) {
-        let Self { documents, used, verbatim, absent, problems, .. } = self;
+        let Self { documents, used, verbatim, altered, absent, problems, .. } = self;
         let before = core::mem::take(&mut file.documents);
         // A document that is literally in the file was read before, with the spelling of every value.
         let mut starts_before: BTreeMap<usize, bool> = BTreeMap::new();
@@ -286,7 +294,9 @@ impl OfText {
         for (span, module) in verbatim {
             makers.entry(span).or_default().extend(module);
         }
-        makers.retain(|span, _| read_before(span));
+        // Another instance of the text has other values, so that the documents of all instances count.
+        let is_altered = |span: &Span| altered.range(span.start..=span.end).next().is_some();
+        makers.retain(|span, _| read_before(span) && !is_altered(span));
         let (unchanged, used) = (Spans::of(makers.keys().copied()), Spans::of(used));
         let is_kept = |document: &Document| {
             let is_script = is_configuration && matches!(document, Document::Script(_));

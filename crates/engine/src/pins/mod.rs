@@ -4,7 +4,8 @@
 //! any, including the folders below it. If these pins disagree, the file has no version. A release in the settings takes
 //! precedence over every pin.
 //!
-//! Texts beside the manifests, such as scripts ([`FileKind::TextOnly`]) and Markdown, count only where no folder above the file has a pin in the input.
+//! Texts beside the manifests, such as scripts ([`FileKind::TextOnly`]) and Markdown, count only where no folder above the file has a pin in the input. If
+//! only a folder beside has one, and a text in a nearer folder has another version, the file has no version.
 
 mod agreement;
 mod placed;
@@ -26,7 +27,6 @@ use cluster::folders::folders_of;
 use cluster::ids::{ClusterId, DocumentId, FileId};
 use cluster::input::Input;
 use rule::settings::{Settings, Target};
-use terraform_objects::is_configuration;
 
 pub use placed::{PlacedPin, pins_of_files, placed_pins};
 
@@ -67,6 +67,23 @@ struct FileVersion<'c> {
     pins: Agreement,
 }
 
+impl<'c> FileVersion<'c> {
+    /// The version that manifests pin, unless a text in a nearer folder has another one, and the pin is in a folder beside: which of the two
+    /// the file has is not known.
+    fn or_contradiction(self, near: Self, is_elsewhere: impl Fn(FoundPin) -> bool) -> Self {
+        match (self.pins, near.pins) {
+            (Agreement::On(far), Agreement::On(text))
+                if near.scope.len() > self.scope.len()
+                    && far.version.common(text.version).is_none()
+                    && is_elsewhere(far) =>
+            {
+                Self { scope: near.scope, pins: Agreement::Not(text, far) }
+            }
+            _ => self,
+        }
+    }
+}
+
 impl<'c> Pins<'c> {
     /// Collects the pins. If the settings name a release, a range or an upgrade path, pins are not read.
     pub(crate) fn of(input: Input<'c>, settings: &'c Settings) -> Self {
@@ -98,7 +115,7 @@ impl<'c> Pins<'c> {
             let own = pins_of_file(id, file, &mut self.documents);
             let is_input = !file.kind.is_text();
             if !own.is_empty() {
-                let is_beside = is_markdown(file.source.name()) || is_beside(file);
+                let is_beside = !is_input || is_markdown(file.source.name());
                 let known = if is_beside { &mut beside } else { &mut by_folder };
                 for folder in folders_of(file.source.name()) {
                     known.entry(folder).or_default().add(own);
@@ -119,9 +136,17 @@ impl<'c> Pins<'c> {
                 continue;
             }
             let version = version_of(name, own, &by_folder);
-            if let Some(version) = version.or_else(|| version_of(name, PinsOfParts::default(), &beside)) {
-                self.files.insert(id, version);
-            }
+            let in_texts = version_of(name, PinsOfParts::default(), &beside);
+            let is_elsewhere = |found: FoundPin| {
+                let pinning = files_of(cluster, files).find(|(other, _)| *other == found.file);
+                let folder = pinning.and_then(|(_, file)| folders_of(file.source.name()).next());
+                folder.is_some_and(|folder| !folders_of(name).any(|around| around == folder))
+            };
+            let version = match (version, in_texts) {
+                (Some(far), Some(near)) => Some(far.or_contradiction(near, is_elsewhere)),
+                (version, in_texts) => version.or(in_texts),
+            };
+            self.files.extend(version.map(|version| (id, version)));
         }
     }
 
@@ -195,12 +220,6 @@ impl<'c> Pins<'c> {
 pub fn reads_pins(settings: &Settings) -> bool {
     let target = settings.karpenter;
     !(settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some())
-}
-
-/// Whether a file is a text beside the manifests. Terraform reads all files of a folder together, so that a file that only has the
-/// version, such as `variables.tf`, is none.
-fn is_beside(file: &File) -> bool {
-    file.kind.is_text() && !is_configuration(file.source.name())
 }
 
 /// Drops pins below 1.0 from the folders that hold objects of v1, which 1.0 introduced: the texts are older than the manifests.

@@ -7,7 +7,7 @@ use karpenter::release::PinnedVersion;
 use manifest::{File, FileKind};
 use objects::version_pin::{PinnedPart, pins};
 
-use super::{is_beside, text_pins};
+use super::text_pins;
 
 /// A pinned version, and the place of the pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
 /// The versions that some files pin, each once, with the place of its first pin. Pins of the custom resource definitions count only if
 /// nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
 pub fn pins_of_files<'f>(files: &(impl Iterator<Item = &'f File> + Clone)) -> Vec<PlacedPin> {
-    let pins = pins_among(files, |file| !is_beside(file));
+    let pins = pins_among(files, |file| !file.kind.is_text());
     if pins.is_empty() { pins_among(files, |file| file.kind == FileKind::TextOnly) } else { pins }
 }
 

@@ -184,11 +184,18 @@ fn script_beside_the_manifests_counts_only_without_a_pin_in_them() {
 }
 
 #[test]
-fn variable_of_terraform_counts_before_a_pin_in_another_folder() {
+fn pin_in_another_folder_does_not_count_against_a_nearer_text() {
     let chart = chart("1.2.0");
     let variable = "variable \"karpenter_version\" {\n  default = \"1.12.0\"\n}\n";
     let files = [("a/karpenter.yaml", chart.as_str()), ("b/pool.yaml", POOL), ("b/variables.tf", variable)];
-    assert_eq!(releases(&files, &Settings::default())[1], "1.12.0");
+    assert_eq!(releases(&files, &Settings::default())[1], Release::NEWEST.to_string());
+    insta::assert_snapshot!(reported(&files), @r"
+    `a` `1.2.0` 1.2.0 a/karpenter.yaml:3
+    `b` `` NEWEST b/variables.tf:2 1.12.0 in b/variables.tf:2, but 1.2.0 in a/karpenter.yaml:3: manifests without a pin in their own folder are checked as NEWEST
+    ");
+    let same = variable.replace("1.12.0", "1.2.0");
+    let files = [("a/karpenter.yaml", chart.as_str()), ("b/pool.yaml", POOL), ("b/variables.tf", &same)];
+    assert_eq!(releases(&files, &Settings::default())[1], "1.2.0");
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn document_of(resource: &ResourceInstance<'_>, value: &EvaluatedValue) -> Optio
         return encoded.get("Statement").map(|_| DraftPart::Value(encoded.clone()));
     }
     let block = data_source(resource, value)?;
-    let list = DraftPart::List(statements(resource, block, 0)?, block.place);
+    let statements = statements(resource, block, 0)?.into_iter().map(|(_, statement)| statement).collect();
+    let list = DraftPart::List(statements, block.place);
     Some(DraftPart::object([DraftMember::new("Statement", block.place, list)], block.place))
 }
 
@@ -87,12 +88,14 @@ fn data_source<'v>(resource: &ResourceInstance<'v>, value: &EvaluatedValue) -> O
     resource.beside(address).filter(|_| is_document)
 }
 
-/// The statements of `aws_iam_policy_document`. `None` if a part of them is elsewhere.
-fn statements(
-    resource: &ResourceInstance<'_>,
-    block: &EvaluatedBlock,
+/// The statements of `aws_iam_policy_document`, each with its `sid`, which replaces the one of a source. `None` if a part of them is elsewhere.
+///
+/// Source: "Example Using A Source Document" in website/docs/d/iam_policy_document.html.markdown of hashicorp/terraform-provider-aws.
+fn statements<'v>(
+    resource: &ResourceInstance<'v>,
+    block: &'v EvaluatedBlock,
     depth: usize,
-) -> Option<Vec<DraftPart>> {
+) -> Option<Vec<(Option<&'v str>, DraftPart)>> {
     let set = |name: &str| block.body.get(name).filter(|value| !value.is_null());
     if depth > MAX_SOURCES || MERGED.iter().any(|name| set(name).is_some()) {
         return None;
@@ -103,9 +106,14 @@ fn statements(
             all.extend(statements(resource, data_source(resource, source)?, depth + 1)?);
         }
     }
-    let blocks = block.body.blocks.iter().filter(|block| block.kind == "statement");
-    let own: Option<Vec<DraftPart>> = blocks.map(statement).collect();
-    all.extend(own?);
+    for own in block.body.blocks.iter().filter(|block| block.kind == "statement") {
+        let sid = own.body.get("sid").and_then(EvaluatedValue::as_str).filter(|sid| !sid.is_empty());
+        let same = all.iter_mut().find(|(known, _)| sid.is_some() && *known == sid);
+        match same {
+            Some((_, replaced)) => *replaced = statement(own)?,
+            None => all.push((sid, statement(own)?)),
+        }
+    }
     Some(all)
 }
 

@@ -66,10 +66,18 @@ resource "aws_iam_policy" "merged" {
 fn policy_has_the_statements_of_its_sources() {
     let text = r#"data "aws_iam_policy_document" "a" {
   statement { actions = ["sqs:*"] }
+  statement {
+    sid     = "Replaced"
+    actions = ["iam:*"]
+  }
 }
 data "aws_iam_policy_document" "b" {
   source_policy_documents = [data.aws_iam_policy_document.a.json]
   statement { actions = ["ec2:*"] }
+  statement {
+    sid     = "Replaced"
+    actions = ["iam:PassRole"]
+  }
 }
 data "aws_iam_policy_document" "loop" {
   source_policy_documents = [data.aws_iam_policy_document.loop.json]
@@ -78,17 +86,20 @@ resource "aws_iam_policy" "b" { policy = data.aws_iam_policy_document.b.json }
 resource "aws_iam_policy" "loop" { policy = data.aws_iam_policy_document.loop.json }
 "#;
     assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
-    --- main.tf:11
-    .Resources.b.Type = "AWS::IAM::ManagedPolicy" @11:1 from "resource \"aws_iam_policy\" \"b\""
+    --- main.tf:19
+    .Resources.b.Type = "AWS::IAM::ManagedPolicy" @19:1 from "resource \"aws_iam_policy\" \"b\""
     .Resources.b.Properties.PolicyDocument.Statement.0.Effect = "Allow" @2:3 from "statement"
     .Resources.b.Properties.PolicyDocument.Statement.0.Action.0 = "sqs:*" @2:26
-    .Resources.b.Properties.PolicyDocument.Statement.1.Effect = "Allow" @6:3 from "statement"
-    .Resources.b.Properties.PolicyDocument.Statement.1.Action.0 = "ec2:*" @6:26
-    --- main.tf:12
-    .Resources.loop.Type = "AWS::IAM::ManagedPolicy" @12:1 from "resource \"aws_iam_policy\" \"loop\""
-    .Resources.loop.Properties.PolicyDocument.Statement.0.Effect = "Allow" @12:45 from "data.aws_iam_policy_document.loop.json"
-    .Resources.loop.Properties.PolicyDocument.Statement.0.Action = "${data.aws_iam_policy_document.loop.json}" @12:45 from "data.aws_iam_policy_document.loop.json"
-    .Resources.loop.Properties.PolicyDocument.Statement.0.Resource = "${data.aws_iam_policy_document.loop.json}" @12:45 from "data.aws_iam_policy_document.loop.json"
+    .Resources.b.Properties.PolicyDocument.Statement.1.Effect = "Allow" @11:3 from "statement"
+    .Resources.b.Properties.PolicyDocument.Statement.1.Sid = "Replaced" @12:15
+    .Resources.b.Properties.PolicyDocument.Statement.1.Action.0 = "iam:PassRole" @13:16
+    .Resources.b.Properties.PolicyDocument.Statement.2.Effect = "Allow" @10:3 from "statement"
+    .Resources.b.Properties.PolicyDocument.Statement.2.Action.0 = "ec2:*" @10:26
+    --- main.tf:20
+    .Resources.loop.Type = "AWS::IAM::ManagedPolicy" @20:1 from "resource \"aws_iam_policy\" \"loop\""
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Effect = "Allow" @20:45 from "data.aws_iam_policy_document.loop.json"
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Action = "${data.aws_iam_policy_document.loop.json}" @20:45 from "data.aws_iam_policy_document.loop.json"
+    .Resources.loop.Properties.PolicyDocument.Statement.0.Resource = "${data.aws_iam_policy_document.loop.json}" @20:45 from "data.aws_iam_policy_document.loop.json"
     "#);
 }
 
