@@ -177,7 +177,7 @@ pub(crate) fn absent(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraf
     // Most policies are about other software.
     let is_policy = |kind: &str| matches!(kind, "aws_iam_policy" | "aws_iam_role_policy");
     let is_said = |resource: &AbsentResource| match resource.labels.as_slice() {
-        [kind, name, ..] if is_policy(kind) => name.contains("karpenter"),
+        [kind, ..] if is_policy(kind) => configuration.texts.slice(resource.whole).contains("karpenter"),
         [kind, ..] => !kind.starts_with("aws_") && is_converted(kind),
         [] => false,
     };
