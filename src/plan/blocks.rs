@@ -96,7 +96,7 @@ pub(super) fn arguments_at(text: &str, line: usize) -> Vec<Argument> {
     arguments(&inner)
 }
 
-/// The data sources, resources, calls of modules and locals of a configuration.
+/// The data sources, resources, calls of modules, locals and variables of a configuration.
 pub(super) fn parts(text: &str) -> Vec<Part> {
     let mut found = Vec::new();
     let mut block: Vec<(usize, &str)> = Vec::new();
@@ -138,6 +138,11 @@ fn of_block(block: &[(usize, &str)]) -> Vec<Part> {
             part(format!("data.{kind}.{name}"), whole.collect())
         }
         ["module", name] => part(format!("module.{name}"), used().collect()),
+        ["variable", name] => {
+            let default = used().filter(|argument| argument.name == "default");
+            let whole = default.map(|argument| Argument { name: String::new(), ..argument });
+            part(format!("var.{name}"), whole.collect())
+        }
         ["resource", kind, name] => part(format!("{kind}.{name}"), used().collect()),
         _ => Vec::new(),
     }
@@ -267,7 +272,7 @@ mod tests {
 
     #[test]
     fn finds_the_parts_of_configurations_and_of_files_of_variables() {
-        let text = "variable \"a\" {}\nlocals { one = 1 }\nlocals {\n  # none\n  two = {\n    x = 1\n  }\n  three = var.a\n}\n\n\
+        let text = "variable \"a\" { default = 1 }\nlocals { one = 1 }\nlocals {\n  # none\n  two = {\n    x = 1\n  }\n  three = var.a\n}\n\n\
                     data \"aws_a\" \"x\" { name = \"/b\" }\nresource \"aws_b\" \"y\" {\n  tags = {\n    a = 1\n  }\n  policy = <<EOF\n{\n # c\n}\nEOF\n  name = \"n\" # {\n}\n\
                     module \"m\" {\n  source = \"x\"\n  depends_on = [aws_b.y]\n}\n";
         let shown = |all: Vec<Part>| -> Vec<(String, usize, String)> {
@@ -279,6 +284,7 @@ mod tests {
         assert_eq!(
             shown(parts(text)),
             [
+                part("var.a", 1, "default=1 "),
                 part("local.one", 2, "one=1 "),
                 part("local.two", 5, "two={x=1} "),
                 part("local.three", 8, "three=var.a "),

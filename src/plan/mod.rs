@@ -83,6 +83,7 @@ mod keyed;
 mod kubernetes;
 mod later;
 mod merged;
+mod module_arguments;
 mod named_templates;
 mod namespaces;
 mod networks;

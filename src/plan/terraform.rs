@@ -14,10 +14,11 @@ use values::placeholder::Placeholder;
 use super::PlanPair;
 use super::appliers::is_own_chart;
 use super::blocks::{Argument, Part, Reference, parts, references, variables};
+use super::module_arguments::is_within;
 use super::outputs;
 use super::outside::WORDS;
 use super::scope::without_start;
-use super::set_values::{first_key, one_by_one};
+use super::set_values::one_by_one;
 
 /// End of the names of files of variables.
 const VARIABLES: &str = ".tfvars";
@@ -50,27 +51,33 @@ const OF_INSTALLING: [&str; 11] = [
     "wait_for_jobs",
 ];
 
+/// Words for the instance of a block, whose values are in another argument.
+const OF_INSTANCE: [&str; 2] = ["each.", "count."];
+
+/// The arguments that make several instances of a block.
+const MAKING_INSTANCES: [&str; 2] = ["for_each", "count"];
+
 /// Start of the addresses of releases of charts.
-const RELEASE: &str = "helm_release.";
+pub(super) const RELEASE: &str = "helm_release.";
 
 /// A part of the configurations with one address in one folder, or in one file of variables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FedPart<'p> {
     /// The folder of the configuration, or the file of variables.
     pub(super) place: &'p str,
     /// The file with the part, without the start of its side.
-    file: &'p str,
+    pub(super) file: &'p str,
     /// The file with the part.
     shown: &'p str,
     line: usize,
     is_module: bool,
     /// The arguments of both sides.
-    sides: [Option<Vec<Argument>>; 2],
+    pub(super) sides: [Option<Vec<Argument>>; 2],
 }
 
 impl FedPart<'_> {
     /// Whether what feeds an attribute differs.
-    fn is_changed(&self, attribute: Option<&str>) -> bool {
+    pub(super) fn is_changed(&self, attribute: Option<&str>) -> bool {
         self.differs(self.feeding(attribute))
     }
 
@@ -87,7 +94,7 @@ impl FedPart<'_> {
             move |argument: &Argument| attribute_alone.is_some_and(|attribute| attribute == argument.name);
         // The collection of an instance is another argument.
         let is_of_instance = |argument: &Argument| {
-            is_own(argument) && ["each.", "count."].iter().any(|word| argument.text.contains(word))
+            is_own(argument) && OF_INSTANCE.iter().any(|word| argument.text.contains(word))
         };
         let has_own =
             self.sides_with(is_own) == [true, true] && self.sides_with(is_of_instance) == [false, false];
@@ -99,10 +106,43 @@ impl FedPart<'_> {
         }
     }
 
+    /// Whether the part is of a file of variables of both sides that Terraform reads for a folder without a command that names it.
+    pub(super) fn is_read_always(&self, folder: &str) -> bool {
+        let name = self.place.strip_suffix(".json").unwrap_or(self.place);
+        let is_one = name.ends_with("/terraform.tfvars")
+            || name == "terraform.tfvars"
+            || name.ends_with(".auto.tfvars");
+        is_one && self.folder() == folder && self.sides.iter().all(Option::is_some)
+    }
+
+    /// The argument with a name, with the ones that its instances come from.
+    pub(super) fn giving<'a>(&'a self, name: &'a str) -> impl Fn(&Argument) -> bool + use<'a> {
+        let mut own = self.sides.iter().flatten().flatten().filter(|argument| argument.name == name);
+        let is_of_instance = own.any(|argument| OF_INSTANCE.iter().any(|word| argument.text.contains(word)));
+        move |argument| {
+            argument.name == name || (is_of_instance && MAKING_INSTANCES.contains(&argument.name.as_str()))
+        }
+    }
+
     /// The address of the module that a part calls.
     fn source(&self) -> Option<&str> {
-        let mut all = self.sides.iter().flatten().flatten().filter(|argument| argument.name == "source");
-        all.find_map(|argument| text_of(&argument.text, "source")).filter(|_| self.is_module)
+        self.sources().pop_first()
+    }
+
+    /// The addresses of the module that a part calls on the sides.
+    pub(super) fn sources(&self) -> BTreeSet<&str> {
+        let all = self
+            .sides
+            .iter()
+            .flatten()
+            .flatten()
+            .filter(|argument| self.is_module && argument.name == "source");
+        all.filter_map(|argument| text_of(&argument.text, "source")).collect()
+    }
+
+    /// Whether the part is of a file of variables.
+    pub(super) fn is_of_variables(&self) -> bool {
+        has_variables(self.place)
     }
 
     /// The text of all arguments of both sides.
@@ -113,7 +153,7 @@ impl FedPart<'_> {
     }
 
     /// Whether some arguments differ. Their order means nothing.
-    fn differs(&self, is_meant: impl Fn(&Argument) -> bool) -> bool {
+    pub(super) fn differs(&self, is_meant: impl Fn(&Argument) -> bool) -> bool {
         let texts = |side: &Option<Vec<Argument>>| {
             let arguments = side.as_ref()?.iter().filter(|argument| is_meant(argument));
             Some(arguments.map(|argument| argument.text.clone()).collect::<BTreeSet<_>>())
@@ -130,12 +170,12 @@ impl FedPart<'_> {
     }
 
     /// The sides that have some arguments, old and new.
-    fn sides_with(&self, is_meant: impl Fn(&Argument) -> bool) -> [bool; 2] {
+    pub(super) fn sides_with(&self, is_meant: impl Fn(&Argument) -> bool) -> [bool; 2] {
         self.sides.each_ref().map(|side| side.iter().flatten().any(&is_meant))
     }
 
     /// The folder around the part.
-    fn folder(&self) -> &str {
+    pub(super) fn folder(&self) -> &str {
         parent(self.file).unwrap_or_default()
     }
 }
@@ -180,6 +220,8 @@ const DESCRIBING: [&str; 3] = ["nodepool", "nodeclass", "karpenterresources"];
 #[derive(Debug, Default)]
 pub(super) struct TerraformFeeds<'p> {
     pub(super) parts: BTreeMap<String, Vec<FedPart<'p>>>,
+    /// The addresses and the folders of the calls of modules in the input, by the folder of the module.
+    pub(super) calls: BTreeMap<String, Vec<(String, &'p str)>>,
     /// The start of the names of the new files.
     new_folder: &'p str,
 }
@@ -195,7 +237,7 @@ impl<'p> TerraformFeeds<'p> {
                 .collect::<BTreeMap<_, _>>()
         });
         let [olds, news] = &files;
-        let mut feeds = Self { parts: BTreeMap::new(), new_folder: pair.new.folder };
+        let mut feeds = Self { new_folder: pair.new.folder, ..Self::default() };
         let written = |files: &BTreeMap<&'p str, &'p File>| -> Vec<(&'p str, &'p str)> {
             files.iter().map(|(name, file)| (*name, file.source.text())).collect()
         };
@@ -209,11 +251,12 @@ impl<'p> TerraformFeeds<'p> {
             for (name, file) in files {
                 let is_given = has_variables(name);
                 let place = if is_given { name } else { parent(name).unwrap_or_default() };
-                for part in if is_given { variables_of(file) } else { parts(file.source.text()) } {
+                for part in if is_given { given_by(file) } else { parts(file.source.text()) } {
                     feeds.add(side, (place, name, file.source.name()), part);
                 }
             }
         }
+        feeds.find_calls();
         feeds
     }
 
@@ -258,67 +301,39 @@ impl<'p> TerraformFeeds<'p> {
     }
 
     fn of_roots(&self, text: &str, file: &str, roots: &OwnRoots<'_>) -> Option<(&str, &FedPart<'p>)> {
-        let mut seen: BTreeSet<(&str, &str, Option<String>)> = BTreeSet::new();
-        let in_folder = |text: &str, folder: &str| {
-            let found = references(text).into_iter();
-            found.map(|reference| (reference, folder.to_owned())).collect::<Vec<_>>()
-        };
-        let mut left = in_folder(text, parent(file).unwrap_or_default());
-        while let Some((Reference { address, attribute }, folder)) = left.pop() {
-            let Some((address, all)) = self.parts.get_key_value(&address) else { continue };
-            for part in near(all, &folder).into_iter().filter(|part| roots.have(part.place)) {
-                if part.is_changed(attribute.as_deref()) {
-                    return Some((address, part));
+        let mut seen = BTreeSet::new();
+        let mut left = references_in(text, parent(file).unwrap_or_default());
+        while let Some((reference, folder)) = left.pop() {
+            let meanings = self.meanings(&reference, &folder).into_iter();
+            for meaning in meanings.filter(|meaning| roots.have(meaning.part.place)) {
+                if meaning.is_changed() {
+                    return Some((meaning.address, meaning.part));
                 }
-                if seen.insert((address, part.place, attribute.clone())) {
-                    left.extend(in_folder(&part.text(attribute.as_deref()), part.folder()));
+                if seen.insert(meaning.key()) {
+                    left.extend(references_in(&meaning.text(), meaning.part.folder()));
                 }
             }
         }
         None
     }
 
-    /// A text of a part with the locals and the given variables behind it.
+    /// A text of a part with the locals, and the defaults and given values of variables behind it.
     pub(super) fn with_values(&self, text: &str, file: &str) -> String {
-        let folder = parent(file).unwrap_or_default();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut found = text.to_owned();
-        let mut left = references(text);
-        while let Some(Reference { address, .. }) = left.pop() {
+        let mut left = references_in(text, parent(file).unwrap_or_default());
+        while let Some((Reference { address, .. }, folder)) = left.pop() {
             let is_value = ["local.", "var."].iter().any(|kind| address.starts_with(kind));
-            let Some(all) = self.parts.get(&address).filter(|_| is_value && seen.insert(address.clone()))
-            else {
+            if !is_value || !seen.insert((address.clone(), folder.clone())) {
                 continue;
-            };
-            for part in near(all, folder) {
-                let value = part.text(None);
-                left.extend(references(&value));
+            }
+            for meaning in self.meanings(&Reference { address, attribute: None }, &folder) {
+                let value = meaning.text();
+                left.extend(references_in(&value, meaning.part.folder()));
                 found = format!("{found}\n{value}");
             }
         }
         found
-    }
-
-    /// The file with the changed release of a chart in a folder of this name, or with a part that feeds it. Of the values that are set one by
-    /// one, those count that the chart reads. `changed_text` finds the changed file that a text in a folder names.
-    pub(super) fn of_chart(
-        &self,
-        folder: &str,
-        is_read: impl Fn(&str) -> bool,
-        changed_text: impl Fn(&str, &str) -> Option<&'p str>,
-    ) -> Option<&'p str> {
-        let end = format!("/{folder}\"");
-        let releases = self.parts.iter().filter(|(address, _)| address.starts_with(RELEASE));
-        let mut own = releases.flat_map(|(_, all)| all).filter(|part| part.text(None).contains(&end));
-        let is_meant = |argument: &Argument| first_key(argument).is_none_or(&is_read);
-        own.find_map(|part| {
-            if part.differs(is_meant) {
-                return Some(part.file);
-            }
-            let text = part.text_of(is_meant);
-            let found = self.of_expression(&text, part.file).map(|(_, file)| file);
-            found.or_else(|| self.read_by(part, &text, &changed_text))
-        })
     }
 
     /// The file that changes a part: its own, or one with a part that it refers to.
@@ -337,7 +352,7 @@ impl<'p> TerraformFeeds<'p> {
     }
 
     /// The changed file that a text of a part names, or a text behind it.
-    fn read_by(
+    pub(super) fn read_by(
         &self,
         part: &FedPart<'p>,
         text: &str,
@@ -405,7 +420,7 @@ fn has_variables(name: &str) -> bool {
 }
 
 /// The values that a file of variables gives, in HCL or in JSON.
-fn variables_of(file: &File) -> Vec<Part> {
+fn given_by(file: &File) -> Vec<Part> {
     if !file.source.name().ends_with(JSON) {
         return variables(file.source.text());
     }
@@ -419,14 +434,21 @@ fn variables_of(file: &File) -> Vec<Part> {
     trees.flat_map(|tree| tree.root().members()).map(part).collect()
 }
 
+/// The parts that an expression in a folder refers to, each with the folder.
+fn references_in(text: &str, folder: &str) -> Vec<(Reference, String)> {
+    references(text).into_iter().map(|reference| (reference, folder.to_owned())).collect()
+}
+
 /// The parts of one address that a file in a folder refers to: the ones of the folder, else all.
 pub(super) fn near<'a, 'p>(all: &'a [FedPart<'p>], folder: &str) -> Vec<&'a FedPart<'p>> {
-    let is_near = |part: &&FedPart<'p>| {
-        let rest = part.folder().strip_prefix(folder);
-        rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
-    };
-    let own: Vec<&FedPart<'p>> = all.iter().filter(is_near).collect();
-    if own.is_empty() { all.iter().collect() } else { own }
+    near_of(all.iter().collect(), folder)
+}
+
+/// The ones among some parts of one address: the ones of the folder, else all.
+pub(super) fn near_of<'a, 'p>(all: Vec<&'a FedPart<'p>>, folder: &str) -> Vec<&'a FedPart<'p>> {
+    let own: Vec<&FedPart<'p>> =
+        all.iter().copied().filter(|part| is_within(part.folder(), folder)).collect();
+    if own.is_empty() { all } else { own }
 }
 
 /// The text of an argument of a block.

@@ -176,7 +176,16 @@ fn a_release_of_terraform_gives_values_to_a_chart_within_its_chart() {
         format!("values = [yamlencode({{ {key} = {{ team = \"{value}\" }}, x = \"y\" }})]")
     };
     let may = "may replace nodes: new/charts/umbrella/charts/pools/templates/pool.yaml may render in another way because of live/main.tf";
-    let forms: [&ReleaseValue<'_>; 3] = [
+    let local = |key: &str, value: &str| {
+        let members = format!("{{ {key} = {{ team = \"{value}\" }}, x = \"y\" }}");
+        format!("values = [yamlencode(local.all)]\n}}\nlocals {{\n  all = {members}")
+    };
+    let document = |key: &str, value: &str| {
+        format!("values = [<<-EOT\n    x: y\n    {key}:\n      team: {value}\n    EOT\n  ]")
+    };
+    let forms: [&ReleaseValue<'_>; 5] = [
+        &local,
+        &document,
         &|key, value| set(&format!("{key}.team"), value),
         &|key, value| list(&format!("{key}.team"), value),
         &values,
@@ -195,4 +204,114 @@ fn a_release_of_terraform_gives_values_to_a_chart_within_its_chart() {
     };
     assert!(read("pools").starts_with("may replace nodes"), "{}", read("pools"));
     assert_eq!(read("other"), NONE);
+}
+
+#[test]
+fn values_of_a_release_of_terraform_come_from_variables_and_calls_of_modules() {
+    let files = [
+        ("charts/pools/templates/pool.yaml", &*template(".Values.team", false)),
+        ("charts/pools/Chart.yaml", "name: pools\nversion: 1.0.0\n"),
+    ];
+    let variable = |default: &str| format!("variable \"team\" {{\n  default = \"{default}\"\n}}\n");
+    let release = |values: &str| {
+        format!("resource \"helm_release\" \"x\" {{\n  chart = \"../charts/pools\"\n  {values}\n}}\n")
+    };
+    let may = "may replace nodes: new/charts/pools/templates/pool.yaml may render in another way because of live/main.tf";
+    let set = "set {\n    name = \"team\"\n    value = var.team\n  }";
+    let dynamic = "dynamic \"set\" {\n    for_each = { team = var.team }\n    content {\n      name = set.key\n      value = set.value\n    }\n  }";
+    for (values, expected) in [
+        ("values = [yamlencode({ team = var.team })]", may),
+        (set, may),
+        (dynamic, may),
+        ("values = [yamlencode({ other = var.team })]", NONE),
+        ("description = var.team", NONE),
+    ] {
+        let release = release(values);
+        let of_default = |default: &str| variable(default) + &release;
+        let (own, other) = (of_default("a"), of_default("b"));
+        let answer = verdict(&files, &[("live/main.tf", &own, &other)]);
+        assert!(answer.starts_with(expected), "{values}: {answer}");
+        // A file of variables in another folder counts as before.
+        let main = [&files[..], &[("live/main.tf", &*own)]].concat();
+        let given = verdict(&main, &[("vars/p.tfvars", "team = \"a\"\n", "team = \"b\"\n")]);
+        assert_eq!(given == NONE, expected == NONE, "{values}: {given}");
+        let always = [&files[..], &[("live/terraform.tfvars", "team = \"c\"\n")]].concat();
+        assert_eq!(verdict(&always, &[("live/main.tf", &own, &other)]), NONE);
+        // The module that has the release is called.
+        let inner =
+            format!("{release}variable \"team\" {{\n  default = \"d\"\n}}\nvariable \"unused\" {{}}\n");
+        let inner = inner.replace("../charts", "${path.module}/../../charts");
+        let called = [&files[..], &[("modules/k/main.tf", &*inner)]].concat();
+        let call =
+            |arguments: &str| format!("module \"k\" {{\n  source = \"../modules/k\"\n  {arguments}\n}}\n");
+        let of_call = |old: &str, new: &str| verdict(&called, &[("live/main.tf", &call(old), &call(new))]);
+        for (old, new) in [
+            ("team = \"a\"", "team = \"b\""),
+            ("team = \"a\"", "unused = \"a\""),
+            (
+                "for_each = { x = \"a\" }\n  team = each.value",
+                "for_each = { x = \"b\" }\n  team = each.value",
+            ),
+        ] {
+            assert!(of_call(old, new).starts_with(expected), "{values}: {}", of_call(old, new));
+        }
+        assert_eq!(of_call("unused = 1\n  team = \"a\"", "unused = 2\n  team = \"a\""), NONE);
+        // An argument that is a variable itself, and a default that no call leaves.
+        let call = call("team = var.team");
+        let of_root = |default: &str| variable(default) + &call;
+        let (root, other) = (of_root("a"), of_root("b"));
+        let through = verdict(&called, &[("live/main.tf", &root, &other)]);
+        assert!(through.starts_with(expected), "{values}: {through}");
+        let root = [&files[..], &[("live/main.tf", &*root)]].concat();
+        let changed = inner.replace("\"d\"", "\"e\"");
+        assert_eq!(verdict(&root, &[("modules/k/main.tf", &inner, &changed)]), NONE, "{values}");
+    }
+}
+
+#[test]
+fn a_release_of_terraform_names_its_chart_in_several_ways() {
+    let files = [
+        ("charts/pools/templates/pool.yaml", &*template(".Values.team", false)),
+        ("charts/pools/Chart.yaml", "name: pools\nversion: 1.0.0\n"),
+    ];
+    let local = "locals {\n  chart = \"${path.module}/../charts/pools\"\n  name = \"pools\"\n}\n";
+    for (chart, is_it) in [
+        ("chart = \"pools\"\n  repository = \"${path.module}/../charts\"", true),
+        ("chart = local.chart", true),
+        ("chart = \"${local.chart}\"", true),
+        ("chart = \"${path.module}/../charts/${local.name}\"", true),
+        ("for_each = { a = \"../charts/pools\" }\n  chart = each.value", true),
+        ("chart = \"pools\"\n  repository = \"https://example.com/charts\"", false),
+        ("chart = \"${path.module}/../charts/other\"", false),
+    ] {
+        let release = |team: &str| {
+            let set = format!("set {{\n    name = \"team\"\n    value = \"{team}\"\n  }}");
+            format!("{local}resource \"helm_release\" \"x\" {{\n  {chart}\n  {set}\n}}\n")
+        };
+        let answer = verdict(&files, &[("live/main.tf", &release("a"), &release("b"))]);
+        assert_eq!(answer.starts_with("may replace nodes"), is_it, "{chart}: {answer}");
+        assert!(is_it || answer == NONE, "{chart}: {answer}");
+    }
+}
+
+#[test]
+fn variables_feed_charts_and_data_sources_outside_of_the_input() {
+    let outside = "resource \"helm_release\" \"x\" {\n  repository = \"https://example.com\"\n  chart = \"karpenter-nodepools\"\n  values = [yamlencode({ team = var.team })]\n}\n";
+    let pool =
+        POOL.replace("team: a", "team: ${data.aws_ssm_parameter.p.value}").trim_end().replace('\n', "\n    ");
+    let inside = format!(
+        "data \"aws_ssm_parameter\" \"p\" {{\n  name = var.team\n}}\nresource \"kubectl_manifest\" \"x\" {{\n  yaml_body = <<-YAML\n    {pool}\n  YAML\n}}\n"
+    );
+    for (main, what) in [(outside, "a chart"), (&*inside, "a data source")] {
+        let of_default =
+            |default: &str| format!("{main}variable \"team\" {{\n  default = \"{default}\"\n}}\n");
+        let own = verdict(&[], &[("live/main.tf", &of_default("/a"), &of_default("/b"))]);
+        assert!(own.starts_with("may replace nodes"), "{what}: {own}");
+        let call =
+            |team: &str| format!("module \"k\" {{\n  source = \"../modules/k\"\n  team = \"{team}\"\n}}\n");
+        let module = of_default("/a");
+        let called =
+            verdict(&[("modules/k/main.tf", &*module)], &[("live/main.tf", &call("/a"), &call("/b"))]);
+        assert!(called.starts_with("may replace nodes"), "{what}: {called}");
+    }
 }

@@ -93,6 +93,48 @@ fn a_file_of_variables_of_one_root_module_has_its_effect_in_any_spelling() {
 }
 
 #[test]
+fn a_file_of_variables_may_be_for_a_root_module_without_node_pools() {
+    let live = root("live", &format!("{VARIABLE}\nvariable \"pools\" {{ default = 1 }}"));
+    let network = "variable \"team\" {}\nresource \"aws_vpc\" \"v\" {\n  tags = { team = var.team }\n}\n";
+    let files = [("live/main.tf", live.as_str()), ("network/main.tf", network)];
+    let answer = given(&files, "vars/network.tfvars", "team = \"a\"\n", "team = \"b\"\n");
+    assert_eq!(verdict(&answer), format!("may replace nodes of 1 NodePool (live): {LABEL}"));
+    // The file sets a variable that only one of them declares.
+    let of_live = |team: &str| format!("pools = 2\nteam = \"{team}\"\n");
+    let answer = given(&files, "vars/live.tfvars", &of_live("a"), &of_live("b"));
+    assert_eq!(verdict(&answer), format!("replaces every node of 1 NodePool (live): {LABEL}"));
+    // A root module is told apart by the real path of its file.
+    let two = [&files[..1], &[("vars/dev.tfvars", "team = \"d\"\n")]].concat();
+    let answer = given(&two, "vars/prod.tfvars", "team = \"a\"\n", "team = \"b\"\n");
+    let expected = format!("replaces every node of 1 NodePool (live in vars/prod.tfvars): {LABEL}");
+    assert_eq!(verdict(&answer), expected);
+}
+
+#[test]
+fn values_that_another_file_of_variables_may_set_may_replace_nodes() {
+    let main = root("live", VARIABLE);
+    let may = |file: &str| format!("may replace nodes of 1 NodePool (live in {file}): {LABEL}");
+    // The file of one cluster is named behind the common one.
+    for common in ["live/common.tfvars", "live/base-eu.tfvars"] {
+        let files = [("live/main.tf", main.as_str()), ("live/prod.tfvars", "team = \"p\"\n")];
+        let answer = given(&files, common, "team = \"a\"\n", "team = \"b\"\n");
+        assert_eq!(verdict(&answer), may(common));
+        let files = [files[0], (common, "team = \"p\"\n")];
+        let answer = given(&files, "live/prod.tfvars", "team = \"a\"\n", "team = \"b\"\n");
+        let expected = format!("replaces every node of 1 NodePool (live in live/prod.tfvars): {LABEL}");
+        assert_eq!(verdict(&answer), expected, "{common}");
+    }
+    // One file does not set the variable, whose default changes.
+    let files = [("live/dev.tfvars", "region = \"x\"\n"), ("live/prod.tfvars", "team = \"p\"\n")];
+    let [old, new] = ["x", "z"].map(|default| {
+        let variables = format!("variable \"region\" {{}}\nvariable \"team\" {{ default = \"{default}\" }}");
+        root("live", &variables)
+    });
+    assert_eq!(verdict(&given(&files, "live/main.tf", &old, &new)), may("live/dev.tfvars"));
+    assert_eq!(verdict(&given(&files[1..], "live/main.tf", &old, &new)), NONE);
+}
+
+#[test]
 fn the_nodes_of_a_file_of_variables_that_goes_may_stay() {
     let main = root("live", VARIABLE);
     let files = |names: &[&'static str]| -> Vec<(&str, &str)> {

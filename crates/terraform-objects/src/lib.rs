@@ -128,8 +128,9 @@ fn evaluate_into(
     if managed.is_some() && !roots.is_empty() {
         found.read_variables();
     }
-    let roots: Vec<String> = roots.into_iter().filter(makes_objects).collect();
-    let for_commands = is_compared.then(|| CommandFiles::of(&found, &input, &roots, named));
+    let all_roots = roots;
+    let roots: Vec<String> = all_roots.iter().filter(|root| makes_objects(root)).cloned().collect();
+    let for_commands = is_compared.then(|| CommandFiles::of(&found, &input, (&roots, &all_roots), named));
     for root in roots {
         let planned = planned.get(&root);
         let is_planned = |address: &str| planned.is_some_and(|planned| planned.contains(address));

@@ -19,6 +19,9 @@ const JSON: &str = ".tfvars.json";
 /// Words in the names of files of variables that are for readers.
 const FOR_READERS: [&str; 2] = ["example", "sample"];
 
+/// Words in the names of files of variables that a command names before the file of one cluster, whose values count then.
+const FOR_ALL: [&str; 7] = ["base", "common", "default", "defaults", "global", "globals", "shared"];
+
 /// Whether each file of variables is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedVariables {
@@ -30,13 +33,13 @@ pub enum NamedVariables {
 
 /// A root module with values for its variables.
 pub(crate) struct GivenRoot {
-    /// The path of the folder, or of the file of variables in it.
+    /// The path of the folder, or of the file of variables.
     pub(crate) name: String,
     /// The paths of the files of variables that a command names.
     pub(crate) files: Vec<String>,
     /// The paths of the files of variables that a command may name for this root module, or for another one.
     pub(crate) possible: Vec<String>,
-    /// The variables without a known default: another file of variables sets them.
+    /// The variables without a known value: another file of variables sets them.
     pub(crate) open: Vec<String>,
 }
 
@@ -50,12 +53,13 @@ pub(crate) struct CommandFiles {
 }
 
 impl CommandFiles {
-    /// The files among the ones of an input, for the root modules in some folders. A file is of the root module in whose folder it is, or in a
-    /// folder below that is no module. Other files are of the root modules that declare one of their variables: of one alone, or of the nearest.
+    /// The files among the ones of an input, for the root modules in some folders, which are some of all. A file is of the root module in whose
+    /// folder it is, or in a folder below that is no module. Other files are of the root modules that declare one of their variables: of the
+    /// one that alone does for some variable, or of the nearest.
     pub(crate) fn of(
         found: &InputFiles<'_>,
         input: &ConfigurationInput<'_>,
-        roots: &[String],
+        (roots, all_roots): (&[String], &[String]),
         named: NamedVariables,
     ) -> Self {
         let mut all = Self { own: BTreeMap::new(), shared: BTreeMap::new(), named };
@@ -69,13 +73,16 @@ impl CommandFiles {
                 }
                 continue;
             }
-            let users: Vec<&String> = roots.iter().filter(|root| modules.declares(root, &given)).collect();
-            if let [only] = users.as_slice() {
-                all.own.entry((*only).clone()).or_default().push((path, given));
-                continue;
-            }
-            for root in nearest(&path, &users) {
-                all.shared.entry(root.clone()).or_default().push(path.clone());
+            let users: Vec<&String> =
+                all_roots.iter().filter(|root| modules.declares(root, &given)).collect();
+            let near = nearest(&path, &users);
+            let only = modules.only(&users, &given).filter(|only| near.contains(only));
+            for root in near.into_iter().filter(|root| roots.contains(root)) {
+                if only == Some(root) {
+                    all.own.entry(root.clone()).or_default().push((path.clone(), given.clone()));
+                } else {
+                    all.shared.entry(root.clone()).or_default().push(path.clone());
+                }
             }
         }
         for (root, files) in &mut all.own {
@@ -107,6 +114,18 @@ impl DeclaredVariables<'_> {
         !self.of(folder).is_disjoint(names)
     }
 
+    /// The only one of several modules that declares variables which none of the others declares: a file that sets them is for it.
+    fn only<'r>(&mut self, folders: &[&'r String], names: &BTreeSet<String>) -> Option<&'r String> {
+        let mut found = BTreeSet::new();
+        for name in names {
+            let declaring = folders.iter().filter(|folder| self.of(folder).contains(name));
+            if let [only] = declaring.copied().collect::<Vec<_>>().as_slice() {
+                found.insert(*only);
+            }
+        }
+        found.pop_first().filter(|_| found.is_empty())
+    }
+
     /// The folder of the module to which a file of variables belongs: its own folder, or the nearest one around it whose module declares one of
     /// the variables.
     fn home(&mut self, path: &str, names: &BTreeSet<String>) -> Option<String> {
@@ -129,12 +148,17 @@ impl GivenRoot {
             let possible = shared.into_iter().chain(own).collect();
             return vec![Self { name: root.to_owned(), files: Vec::new(), possible, open: Vec::new() }];
         }
-        let all: BTreeSet<&String> = own.iter().flat_map(|(_, names)| names).collect();
-        let given = |(path, names): &(String, BTreeSet<String>)| Self {
-            name: name_in(root, path),
-            files: vec![path.clone()],
-            possible: shared.clone(),
-            open: all.iter().filter(|name| !names.contains(**name)).map(|name| (*name).clone()).collect(),
+        let given = |(path, names): &(String, BTreeSet<String>)| {
+            let others = own.iter().filter(|(other, _)| other != path);
+            let of_others: BTreeSet<&String> = others.flat_map(|(_, names)| names).collect();
+            let is_for_all = has_word(path, &FOR_ALL);
+            let open = of_others.into_iter().filter(|name| is_for_all || !names.contains(*name));
+            Self {
+                name: path.clone(),
+                files: vec![path.clone()],
+                possible: shared.clone(),
+                open: open.cloned().collect(),
+            }
         };
         own.iter().map(given).collect()
     }
@@ -152,12 +176,20 @@ fn nearest<'r>(path: &str, roots: &[&'r String]) -> Vec<&'r String> {
     folders_around(path).map(below).find(|roots| !roots.is_empty()).unwrap_or_default()
 }
 
-/// Whether a file of variables shows others how to write one: `example.tfvars` or `template.tfvars`, and not `node-template.tfvars`.
+/// Whether a file of variables shows others how to write one: `example.tfvars` or `prod.template.tfvars`, and not `node-template.tfvars`.
 fn is_for_readers(path: &str) -> bool {
+    has_word(path, &FOR_READERS) || stem(path).rsplit('.').next() == Some("template")
+}
+
+/// Whether the name of a file of variables has one of some words.
+fn has_word(path: &str, words: &[&str]) -> bool {
+    stem(path).split(['-', '_', '.']).any(|word| words.contains(&word))
+}
+
+/// The name of a file of variables without its end.
+fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let stem = name.split(".tfvars").next().unwrap_or_default();
-    let is_word = |word: &str| FOR_READERS.contains(&word);
-    stem.split(['-', '_', '.']).any(is_word) || matches!(stem, "template" | "terraform.template")
+    name.split(".tfvars").next().unwrap_or_default()
 }
 
 /// Whether Terraform reads a file of variables without a command that names it.
@@ -170,14 +202,6 @@ fn is_read_always(path: &str, root: &str) -> bool {
 /// The folders of a path, from the nearest.
 fn folders_around(path: &str) -> impl Iterator<Item = &str> {
     core::iter::successors(Some(folder_of(path)), |folder| (!folder.is_empty()).then(|| folder_of(folder)))
-}
-
-/// A path for a root module with a file of variables: the path of the file if it is below the folder of the root module.
-fn name_in(root: &str, path: &str) -> String {
-    let same = root.split('/').zip(path.split('/')).take_while(|(one, other)| one == other).count();
-    let rest: Vec<&str> = path.split('/').skip(same).collect();
-    let start = if root.is_empty() { String::new() } else { format!("{root}/") };
-    format!("{start}{}", rest.join("/"))
 }
 
 #[cfg(test)]
@@ -197,6 +221,8 @@ mod tests {
             ("live/example.tfvars", false, true),
             ("live/prod-example.tfvars.json", false, true),
             ("live/terraform.template.tfvars", false, true),
+            ("live/template.tfvars", false, true),
+            ("live/prod.template.tfvars.json", false, true),
         ] {
             assert_eq!(
                 (is_read_always(path, "live"), is_for_readers(path)),
@@ -212,17 +238,6 @@ mod tests {
         let nearest = |path: &str| nearest(path, &roots.iter().collect::<Vec<_>>()).len();
         assert_eq!((nearest("a/vars/prod.tfvars"), nearest("b/prod.tfvars")), (2, 1));
         assert_eq!((nearest("vars/prod.tfvars"), nearest("prod.tfvars")), (3, 3));
-    }
-
-    #[test]
-    fn a_root_module_with_a_file_of_variables_has_the_name_of_both() {
-        for (root, path, expected) in [
-            ("x/live", "x/live/env/dev.tfvars", "x/live/env/dev.tfvars"),
-            ("x/live", "x/env/dev.tfvars", "x/live/env/dev.tfvars"),
-            ("", "dev.tfvars", "dev.tfvars"),
-        ] {
-            assert_eq!(name_in(root, path), expected);
-        }
         assert_eq!(folders_around("a/b/c.tfvars").collect::<Vec<_>>(), ["a/b", "a", ""]);
     }
 }

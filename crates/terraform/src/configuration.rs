@@ -118,7 +118,7 @@ pub struct CommandVariables<'v> {
     pub files: &'v [String],
     /// The paths of files of variables that it may name too. What they set is not known.
     pub possible: &'v [String],
-    /// The names of variables that it may set, whose defaults do not count.
+    /// The names of variables that it may set to other values than their defaults and the files that it names.
     pub open: &'v [String],
 }
 

@@ -66,7 +66,7 @@ enum Arguments<'s> {
 #[derive(Default)]
 struct RootValues {
     known: BTreeMap<String, EvaluatedValue>,
-    /// Values that a command may give instead.
+    /// Values that a command may give instead; none if they are not known.
     possible: BTreeMap<String, Vec<EvaluatedValue>>,
 }
 
@@ -100,10 +100,10 @@ impl<'s> Module<'s> {
                 }
             }
         }
-        for (name, declaration) in syntax.variables.iter().filter(|(name, _)| command.open.contains(name)) {
-            let unknown =
-                || EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), declaration.header);
-            values.known.entry(name.clone()).or_insert_with(unknown);
+        // What a file sets that Terraform reads anyway counts more than a default.
+        let is_open = |name: &&String| named.contains(*name) || !values.known.contains_key(*name);
+        for name in command.open.iter().filter(is_open).cloned().collect::<Vec<_>>() {
+            values.possible.entry(name).or_default();
         }
         Rc::new(Self::new(session, syntax, folder, String::new(), Arguments::Root(values), 0))
     }
