@@ -12,7 +12,7 @@ use super::terraform::{FedPart, TerraformFeeds, is_local, near_of};
 const VARIABLE: &str = "var.";
 
 /// A part that a reference stands for.
-pub(super) struct Meaning<'f, 'p> {
+pub(super) struct ReferencedPart<'f, 'p> {
     pub(super) address: &'f str,
     pub(super) part: &'f FedPart<'p>,
     /// The attribute of the part; `None` if all of it is meant.
@@ -21,7 +21,7 @@ pub(super) struct Meaning<'f, 'p> {
     argument: Option<String>,
 }
 
-impl Meaning<'_, '_> {
+impl ReferencedPart<'_, '_> {
     pub(super) fn is_changed(&self) -> bool {
         match &self.argument {
             Some(name) => self.part.differs(self.part.giving(name)),
@@ -45,10 +45,14 @@ impl Meaning<'_, '_> {
 
 impl<'p> TerraformFeeds<'p> {
     /// The parts that a reference in a folder stands for: the ones of the folder, else all.
-    pub(super) fn meanings(&self, reference: &Reference, folder: &str) -> Vec<Meaning<'_, 'p>> {
+    pub(super) fn meanings(&self, reference: &Reference, folder: &str) -> Vec<ReferencedPart<'_, 'p>> {
         let known = self.parts.get_key_value(&reference.address);
-        let of_part =
-            |address, part| Meaning { address, part, attribute: reference.attribute.clone(), argument: None };
+        let of_part = |address, part| ReferencedPart {
+            address,
+            part,
+            attribute: reference.attribute.clone(),
+            argument: None,
+        };
         let Some(name) = reference.address.strip_prefix(VARIABLE) else {
             let near = known.into_iter().flat_map(|(address, all)| {
                 near_of(all.iter().collect(), folder).into_iter().map(move |part| (address.as_str(), part))
@@ -58,9 +62,14 @@ impl<'p> TerraformFeeds<'p> {
         let calls = self.calls_of(folder);
         let gives =
             |(_, part): &(&str, &FedPart<'p>)| part.sides_with(|given| given.name == name).contains(&true);
-        let of_call =
-            |(address, part)| Meaning { address, part, attribute: None, argument: Some(name.to_owned()) };
-        let mut found: Vec<Meaning<'_, 'p>> = calls.iter().copied().filter(gives).map(of_call).collect();
+        let of_call = |(address, part)| ReferencedPart {
+            address,
+            part,
+            attribute: None,
+            argument: Some(name.to_owned()),
+        };
+        let mut found: Vec<ReferencedPart<'_, 'p>> =
+            calls.iter().copied().filter(gives).map(of_call).collect();
         let is_given = !calls.is_empty() && found.len() == calls.len();
         if let Some((address, all)) = known {
             let (given, declared): (Vec<&FedPart<'p>>, Vec<&FedPart<'p>>) =
