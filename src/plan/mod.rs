@@ -313,6 +313,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_path(folder, text));
     let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
     retained::weaken(&mut changes, (&applied.0, &applied.1), &gained);
+    wrapped::weaken(&mut changes, &found);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {
