@@ -23,7 +23,7 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
-//! | `other_templates`, `template_inputs` | templates of other programs that have NodePools, and the files that they read |
+//! | `other_templates`, `template_inputs`, `ansible`, `jsonnet` | templates of other programs that have NodePools, and the files that they read |
 //! | `resource_sets` | inputs of `ResourceSets` of Flux that make other NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
@@ -53,6 +53,7 @@
 //! | `wall_clock` | the clock of the reader |
 //! | `words` | the verdict and other sentences |
 
+mod ansible;
 mod applied;
 mod applied_objects;
 mod appliers;
@@ -79,6 +80,7 @@ mod generated;
 mod handed_over;
 mod helmfile_templates;
 mod homes;
+mod jsonnet;
 mod keyed;
 mod kubernetes;
 mod later;
@@ -144,6 +146,7 @@ pub use assumption::PlanAssumption;
 pub use chart_releases::files_with_values;
 pub use error::PlanError;
 pub use finding::FINDINGS;
+pub use jsonnet::paths as jsonnet_imports;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
 pub use other_templates::may_have_nodes;
