@@ -496,7 +496,7 @@ fn add_recorded(plan: &mut Plan, changes: &[PlanChange<'_>], release: Release) {
 
 /// The name of the clusters that a change concerns; the name of the pair if all are.
 fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<'_>) -> String {
-    crossed::named(pair, scopes, &change.scopes.iter().copied().collect())
+    cluster_names::named(pair, scopes, &change.scopes.iter().copied().collect())
 }
 
 /// Adds the changes of the controller, the NodePools and the pods of one cluster. Returns the settings of its simulation after the change.
