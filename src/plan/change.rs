@@ -16,6 +16,7 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use values::placeholder::Placeholder;
 
+use super::crossed;
 use super::feeds::Feeds;
 use super::networks::Networks;
 use super::older;
@@ -71,10 +72,14 @@ pub(super) fn changes_of<'d>(
         if scope.doubtful.is_some() {
             changes.iter_mut().for_each(doubt);
         }
+        if scope.parts.is_guessed {
+            crossed::doubt_classes(&mut changes, scope);
+        }
         for change in changes {
             // Of several clusters, one may build the object in an unknown way.
             let (old, new) = (change.change.old.map(place_key), change.change.new.map(place_key));
-            let is_uncertain = [old, new].iter().flatten().any(|place| scope.unresolved.contains_key(place));
+            let is_uncertain = [old, new].iter().flatten().any(|place| scope.unresolved.contains_key(place))
+                || crossed::is_doubted(&change);
             let key = (old, new, is_uncertain);
             // Overlays build different objects from one place.
             let same = places.get(&key).and_then(|position| found.get_mut(*position));
@@ -99,8 +104,8 @@ pub(super) fn changes_of<'d>(
     found
 }
 
-/// Weakens a change of a folder that may not be applied itself.
-fn doubt(change: &mut PlanChange<'_>) {
+/// Weakens a change, such as one of a folder that may not be applied itself.
+pub(super) fn doubt(change: &mut PlanChange<'_>) {
     for field in &mut change.change.fields {
         field.effect = field.effect.min(Effect::Unknown);
     }

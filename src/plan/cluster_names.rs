@@ -6,7 +6,8 @@ use cluster::appliers::folder_of_overlay;
 use cluster::folders::folders_of;
 
 use super::PlanPair;
-use super::scope::PlanScope;
+use super::crossed::ScopeParts;
+use super::scope::{PlanScope, joined};
 
 /// The clusters that see a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +80,40 @@ pub(super) fn folder_of_cluster<'n>(pair: PlanPair<'_>, name: &'n str) -> &'n st
     folder_of_overlay(plain(pair, name))
 }
 
+/// The names of some of the scopes: the name of the pair for all, of an overlay for all of its scopes, and of a root module for all of its scopes.
+pub(super) fn named(pair: PlanPair<'_>, scopes: &[PlanScope<'_>], own: &BTreeSet<usize>) -> String {
+    if scopes.len() > 1 && own.len() == scopes.len() {
+        return pair.name.to_owned();
+    }
+    let all = |part: fn(&ScopeParts) -> &str| {
+        let mut found: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for (index, scope) in scopes.iter().enumerate() {
+            found.entry(part(&scope.parts)).or_default().insert(index);
+        }
+        found.retain(|name, all| !name.is_empty() && all.len() > 1 && all.is_subset(own));
+        found
+    };
+    let overlays = all(|parts| &parts.overlay);
+    let roots = all(|parts| if parts.is_root { &parts.folder } else { "" });
+    let name = |index: &usize| {
+        let scope = scopes.get(*index)?;
+        let whole = [(&overlays, &scope.parts.overlay), (&roots, &scope.parts.folder)];
+        let whole = whole
+            .into_iter()
+            .find(|(all, name)| all.get(name.as_str()).is_some_and(|all| all.contains(index)));
+        Some(whole.map_or_else(|| scope.name.clone(), |(_, name)| joined(pair.name, name)))
+    };
+    let mut names: Vec<String> = own.iter().filter_map(name).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names.join(", ")
+}
+
 /// The names of the folders in the name of a cluster or a file.
 pub(super) fn words(name: &str) -> impl Iterator<Item = &str> {
+    const EXTENSIONS: [&str; 5] = [".yaml", ".yml", ".auto.tfvars", ".tfvars", ".tfvars.json"];
     let parts = name.split(['/', ' ', '(', ')']);
-    let plain = parts.map(|part| part.trim_end_matches(".yaml").trim_end_matches(".yml"));
+    let plain = parts.map(|part| EXTENSIONS.iter().find_map(|end| part.strip_suffix(end)).unwrap_or(part));
     plain.filter(|part| !part.is_empty() && *part != ".")
 }
 

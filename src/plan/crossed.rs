@@ -5,9 +5,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::PlanPair;
+use drift::Effect;
+use karpenter::kind::Kind;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+
+use super::change::{self, PlanChange};
 use super::cluster_names::words;
-use super::scope::{PlanScope, joined};
+use super::scope::{PlanScope, place_key};
+
+/// Reason for an effect that is not known.
+const UNMATCHED: &str =
+    "the input does not say which overlay and which root module of Terraform are of one cluster";
 
 /// The overlay and the folder that tell a cluster apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +27,8 @@ pub(super) struct ScopeParts {
     pub(super) folder: String,
     /// Whether the folder is a root module of Terraform, or is in one.
     pub(super) is_root: bool,
+    /// Whether the input does not say that the overlay and the root module are of one cluster.
+    pub(super) is_guessed: bool,
 }
 
 /// The scopes, without the ones of an overlay with a root module of another cluster, as the names of folders show.
@@ -30,7 +41,7 @@ pub(super) fn matched(scopes: Vec<PlanScope<'_>>) -> Vec<PlanScope<'_>> {
     let roots: BTreeSet<&str> = crossed().map(|parts| parts.folder.as_str()).collect();
     let distinguishing = |names: &BTreeSet<&str>| -> BTreeSet<String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for word in names.iter().flat_map(|name| words(name).collect::<BTreeSet<_>>()) {
+        for word in names.iter().flat_map(|name| parts_of_words(name).collect::<BTreeSet<_>>()) {
             *counts.entry(word).or_default() += 1;
         }
         counts.retain(|_, count| *count < names.len());
@@ -39,17 +50,22 @@ pub(super) fn matched(scopes: Vec<PlanScope<'_>>) -> Vec<PlanScope<'_>> {
     let of_overlays = distinguishing(&overlays);
     let common: BTreeSet<String> = distinguishing(&roots).intersection(&of_overlays).cloned().collect();
     let shared = |parts: &ScopeParts| {
-        let own: BTreeSet<&str> = words(&parts.overlay).filter(|word| common.contains(*word)).collect();
-        own.intersection(&words(&parts.folder).collect()).count()
+        let own: BTreeSet<&str> =
+            parts_of_words(&parts.overlay).filter(|word| common.contains(*word)).collect();
+        own.intersection(&parts_of_words(&parts.folder).collect()).count()
     };
-    let mut best: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut of_overlay, mut of_root) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
     for parts in crossed() {
-        let known = best.entry(&parts.overlay).or_default();
-        *known = shared(parts).max(*known);
+        let count = shared(parts);
+        for (best, name) in [(&mut of_overlay, &parts.overlay), (&mut of_root, &parts.folder)] {
+            let known = best.entry(name).or_default();
+            *known = count.max(*known);
+        }
     }
     let is_matched = |parts: &ScopeParts| {
         let count = shared(parts);
-        count > 0 && best.get(parts.overlay.as_str()) == Some(&count)
+        let best = [of_overlay.get(parts.overlay.as_str()), of_root.get(parts.folder.as_str())];
+        count > 0 && best.into_iter().flatten().all(|best| *best == count)
     };
     let matched: BTreeSet<(&str, &str)> = crossed()
         .filter(|parts| is_matched(parts))
@@ -69,40 +85,53 @@ pub(super) fn matched(scopes: Vec<PlanScope<'_>>) -> Vec<PlanScope<'_>> {
             (false, false) => true,
         }
     };
-    let kept: Vec<bool> = scopes
-        .iter()
-        .map(|scope| {
-            !scope.parts.is_root || scope.parts.overlay.is_empty() || is_of_one_cluster(&scope.parts)
+    let is_crossed = |parts: &ScopeParts| parts.is_root && !parts.overlay.is_empty();
+    let is_kept = |parts: &ScopeParts| !is_crossed(parts) || is_of_one_cluster(parts);
+    let (mut roots_of, mut overlays_of) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
+    for parts in crossed().filter(|parts| is_kept(parts)) {
+        *roots_of.entry(&parts.overlay).or_default() += 1;
+        *overlays_of.entry(&parts.folder).or_default() += 1;
+    }
+    let is_guessed = |parts: &ScopeParts| {
+        let (overlay, root) = (parts.overlay.as_str(), parts.folder.as_str());
+        let others = [roots_of.get(overlay), overlays_of.get(root)];
+        is_crossed(parts)
+            && !matched.contains(&(overlay, root))
+            && others.into_iter().flatten().any(|count| *count > 1)
+    };
+    let kept: Vec<(bool, bool)> =
+        scopes.iter().map(|scope| (is_kept(&scope.parts), is_guessed(&scope.parts))).collect();
+    let known = scopes.into_iter().zip(kept).filter(|(_, (is_kept, _))| *is_kept);
+    known
+        .map(|(scope, (_, is_guessed))| PlanScope {
+            parts: ScopeParts { is_guessed, ..scope.parts },
+            ..scope
         })
-        .collect();
-    scopes.into_iter().zip(kept).filter_map(|(scope, is_kept)| is_kept.then_some(scope)).collect()
+        .collect()
 }
 
-/// The names of some of the scopes: the name of the pair for all, of an overlay for all of its scopes, and of a root module for all of its scopes.
-pub(super) fn named(pair: PlanPair<'_>, scopes: &[PlanScope<'_>], own: &BTreeSet<usize>) -> String {
-    if scopes.len() > 1 && own.len() == scopes.len() {
-        return pair.name.to_owned();
-    }
-    let all = |part: fn(&ScopeParts) -> &str| {
-        let mut found: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        for (index, scope) in scopes.iter().enumerate() {
-            found.entry(part(&scope.parts)).or_default().insert(index);
+/// The names of the folders in a name, and the parts of such a name as `prod-eu`.
+fn parts_of_words(name: &str) -> impl Iterator<Item = &str> {
+    words(name).flat_map(|word| word.split('-')).filter(|part| !part.is_empty())
+}
+
+/// Whether a change is one that [`doubt_classes`] weakened.
+pub(super) fn is_doubted(change: &PlanChange<'_>) -> bool {
+    change.message == UNMATCHED
+}
+
+/// Weakens the changes of node classes whose NodePools are of the other part of the cluster: the overlay or the root module of each may be of another one.
+pub(super) fn doubt_classes(changes: &mut [PlanChange<'_>], scope: &PlanScope<'_>) {
+    let is_of_root = |object: Object<'_>| scope.modules.contains_key(&place_key(object));
+    for change in changes {
+        let class = change.change.object().filter(|object| !object.is_in_any_version(Kind::NODE_POOL));
+        let Some(class) = class else { continue };
+        let pools = scope.old.iter().chain(&scope.new).filter_map(|object| NodePool::of(*object));
+        let mut concerned = pools.filter(|pool| change.change.node_pools.contains(pool.object().name()));
+        let is_apart = concerned.all(|pool| is_of_root(pool.object()) != is_of_root(class));
+        if is_apart && !change.change.node_pools.is_empty() && change.change.effect > Effect::Unknown {
+            change::doubt(change);
+            change.message = UNMATCHED.to_owned();
         }
-        found.retain(|name, all| !name.is_empty() && all.len() > 1 && all.is_subset(own));
-        found
-    };
-    let overlays = all(|parts| &parts.overlay);
-    let roots = all(|parts| if parts.is_root { &parts.folder } else { "" });
-    let name = |index: &usize| {
-        let scope = scopes.get(*index)?;
-        let whole = [(&overlays, &scope.parts.overlay), (&roots, &scope.parts.folder)];
-        let whole = whole
-            .into_iter()
-            .find(|(all, name)| all.get(name.as_str()).is_some_and(|all| all.contains(index)));
-        Some(whole.map_or_else(|| scope.name.clone(), |(_, name)| joined(pair.name, name)))
-    };
-    let mut names: Vec<String> = own.iter().filter_map(name).collect();
-    let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(name.clone()));
-    names.join(", ")
+    }
 }

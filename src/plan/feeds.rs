@@ -19,6 +19,7 @@ use super::charts::{Charts, GivingChart};
 use super::generated;
 use super::homes::BothBuilt;
 use super::named_templates::{ExpandedTemplate, NamedTemplates, reads};
+use super::resource_sets::ChangedInputs;
 use super::scope::{PLANNED, PlanScope, folder_of_root, place_key, without_start};
 use super::terraform::{Feed, OwnRoots, TerraformFeeds};
 use super::unexecuted::{self, BuildFeed};
@@ -43,6 +44,7 @@ pub(super) fn chart_of(name: &str) -> Option<&str> {
 pub(super) struct Feeds<'p> {
     /// The variables with another value, each with the file that has it.
     variables: BTreeMap<&'p str, &'p str>,
+    inputs: ChangedInputs<'p>,
     /// The files that change what kustomizations build.
     builds: Vec<BuildFeed<'p>>,
     /// The ones on which fields of kustomizations depend that a build does not execute.
@@ -100,6 +102,7 @@ impl<'p> Feeds<'p> {
         let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
         let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
         let mut feeds = Self {
+            inputs: ChangedInputs::of(pair, built),
             terraform: TerraformFeeds::of(pair),
             charts: Charts::of([&olds, &news]),
             named: NamedTemplates::of([&olds, &news]),
@@ -437,7 +440,7 @@ impl<'p> Feeds<'p> {
             Some(Feed { name: ".Values", file: self.of_template(chart, text)?, line: None })
         };
         let of_flux = |text: &str| {
-            let (name, file) = self.variable(text)?;
+            let (name, file) = self.inputs.or_variable(node, text, |text| self.variable(text))?;
             Some(Feed { name, file, line: None })
         };
         let feed = node

@@ -23,7 +23,7 @@
 //! | `networks` | subnets and security groups that selector terms find on one side only |
 //! | `recreated` | objects that Terraform deletes and creates again, or forgets |
 //! | `refused` | changes that the API server refuses, or that Karpenter cannot read |
-//! | `other_templates`, `template_inputs` | templates of other programs that have NodePools, and the files that they read |
+//! | `other_templates`, `template_inputs`, `ansible`, `jsonnet` | templates of other programs that have NodePools, and the files that they read |
 //! | `resource_sets` | inputs of `ResourceSets` of Flux that make other NodePools |
 //! | `outside` | changed kustomizations whose base is outside of the input |
 //! | `outside_charts`, `helmfile_templates` | charts outside of the input with other values |
@@ -53,6 +53,7 @@
 //! | `wall_clock` | the clock of the reader |
 //! | `words` | the verdict and other sentences |
 
+mod ansible;
 mod applied;
 mod applied_objects;
 mod appliers;
@@ -79,6 +80,7 @@ mod generated;
 mod handed_over;
 mod helmfile_templates;
 mod homes;
+mod jsonnet;
 mod keyed;
 mod kubernetes;
 mod later;
@@ -145,6 +147,7 @@ pub use assumption::PlanAssumption;
 pub use chart_releases::files_with_values;
 pub use error::PlanError;
 pub use finding::FINDINGS;
+pub use jsonnet::paths as jsonnet_imports;
 pub use later::LaterRemoval;
 pub use namespaces::ApplyNamespace;
 pub use other_templates::may_have_nodes;
@@ -314,6 +317,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let of_terraform = feeds.terraform.changes(pair.name, |folder, text| feeds.of_path(folder, text));
     let gained = GainedSources::of(pair, (&applied.0, &applied.1), unread.iter().chain(&of_terraform));
     retained::weaken(&mut changes, (&applied.0, &applied.1), &gained);
+    wrapped::weaken(&mut changes, &found);
     let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
     for change in &changes {
         for index in &change.scopes {
@@ -493,7 +497,7 @@ fn add_recorded(plan: &mut Plan, changes: &[PlanChange<'_>], release: Release) {
 
 /// The name of the clusters that a change concerns; the name of the pair if all are.
 fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<'_>) -> String {
-    crossed::named(pair, scopes, &change.scopes.iter().copied().collect())
+    cluster_names::named(pair, scopes, &change.scopes.iter().copied().collect())
 }
 
 /// Adds the changes of the controller, the NodePools and the pods of one cluster. Returns the settings of its simulation after the change.

@@ -19,8 +19,8 @@ use values::timestamp::Timestamp;
 
 use super::PlanPair;
 use super::change::PlanChange;
+use super::cluster_names;
 use super::controller;
-use super::crossed;
 use super::kubernetes::ClassesByName;
 use super::scope::{PlaceKey, PlanScope, place_key};
 use crate::simulate::{DeducedSettings, region_of};
@@ -137,7 +137,8 @@ pub(super) fn once(
         found.push((pool, index.into_iter().collect()));
     }
     let named = |(pool, clusters): (PlannedPool, BTreeSet<usize>)| {
-        let cluster = if clusters.len() > 1 { crossed::named(pair, scopes, &clusters) } else { pool.cluster };
+        let cluster =
+            if clusters.len() > 1 { cluster_names::named(pair, scopes, &clusters) } else { pool.cluster };
         PlannedPool { cluster, ..pool }
     };
     found.into_iter().map(named).collect()

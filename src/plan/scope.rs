@@ -366,6 +366,7 @@ fn separate<'d>(
                 overlay: String::new(),
                 folder: key.unwrap_or_default().to_owned(),
                 is_root: key.is_some_and(is_root),
+                is_guessed: false,
             },
         }
     };

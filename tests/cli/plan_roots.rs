@@ -3,6 +3,7 @@
 use crate::folder::Folder;
 use crate::plan::{CLASS, POOL};
 use crate::plan_clusters::{NONE, plan, pool};
+use crate::plan_wrapped::indented;
 
 /// A module with a NodePool and an EC2NodeClass.
 fn module(pool: &str) -> String {
@@ -332,5 +333,47 @@ fn overlays_and_root_modules_that_repeat_names_are_counted_apart() {
     assert_eq!(
         of(open, [all, all], "b"),
         "replaces every node of 1 NodePool (infra in terraform/main): spec.template.metadata.labels.team"
+    );
+}
+
+#[test]
+fn a_class_of_a_root_module_may_be_of_any_cluster_whose_overlay_has_no_common_name() {
+    let class = |alias: &str| {
+        let text = CLASS.replace("al2023@v20250807", alias);
+        format!(
+            "resource \"kubectl_manifest\" \"class\" {{\n  yaml_body = <<-YAML\n{}  YAML\n}}\n",
+            indented(&text, 4)
+        )
+    };
+    let of = |overlays: [&str; 2], roots: [&str; 2]| {
+        let files = |alias: &str| {
+            let mut own = vec![
+                ("k8s/base/kustomization.yaml".to_owned(), "resources: [pool.yaml]\n".to_owned()),
+                ("k8s/base/pool.yaml".to_owned(), POOL.to_owned()),
+            ];
+            for overlay in overlays {
+                let up = "../".repeat(overlay.split('/').count());
+                let text = format!("resources: [{up}base]\n");
+                own.push((format!("k8s/{overlay}/kustomization.yaml"), text));
+            }
+            own.push((format!("terraform/{}/main.tf", roots[0]), class(alias)));
+            own.push((format!("terraform/{}/main.tf", roots[1]), class("al2023@v20250807")));
+            own
+        };
+        let (old, new) = (files("al2023@v20250807"), files("al2023@v20250920"));
+        plan(&borrowed(&old), &borrowed(&new))["verdict"].as_str().unwrap().to_owned()
+    };
+    let open = of(["production", "staging"], ["prod", "stage"]);
+    assert!(open.starts_with("may replace nodes of 2 NodePools"), "{open}");
+    // An overlay that shares less with a root module than another one does.
+    let less = of(["prod/eu", "prod/us"], ["prod-eu", "other"]);
+    assert!(
+        less.contains("replaces every node of 1 NodePool (default in k8s/prod/eu (terraform/prod-eu))"),
+        "{less}"
+    );
+    let named = of(["prod/eu", "staging/eu"], ["prod-eu", "staging-eu"]);
+    assert_eq!(
+        named,
+        "replaces every node of 1 NodePool (default in k8s/prod/eu (terraform/prod-eu)): spec.amiSelectorTerms"
     );
 }

@@ -316,3 +316,87 @@ fn variables_of_ansible_count_where_a_template_reads_them() {
         assert_eq!(of(name, "team: a\n", "team: b\n"), NONE, "{name}");
     }
 }
+
+#[test]
+fn texts_of_jsonnet_give_arguments_to_the_templates_that_they_import() {
+    const LIBRARY: &str = "{pool(team):: {apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: {name: 'a'}, spec: {team: team}}}\n";
+    let gives = |file: &str, change: &str| {
+        format!(
+            "may replace nodes: new/{file}, which imports lib/karpenter.libsonnet, a template with objects of Karpenter that is not rendered, {change}"
+        )
+    };
+    let main = |team: &str| {
+        format!(
+            "local k = import 'karpenter.libsonnet';\nlocal params = import 'params.libsonnet';\n[k.pool('{team}'), import 'web.libsonnet']\n"
+        )
+    };
+    let (a, file) = (main("a"), "environments/prod/main.jsonnet");
+    let of = |name: &str, old: &str, new: &str| {
+        let all = [
+            ("lib/karpenter.libsonnet", LIBRARY),
+            (file, a.as_str()),
+            ("environments/prod/params.libsonnet", "{team: 'a'}\n"),
+            ("lib/web.libsonnet", "{kind: 'Deployment'}\n"),
+            ("environments/dev/main.jsonnet", "import 'web.libsonnet'\n"),
+        ];
+        let others: Vec<_> = all.into_iter().filter(|(other, _)| *other != name).collect();
+        verdict(&others, &[(name, old, new)])
+    };
+    assert_eq!(of(file, &a, &main("b")), gives(file, "has changed"));
+    let params = "environments/prod/params.libsonnet";
+    assert_eq!(
+        of(params, "{team: 'a'}\n", "{team: 'b'}\n"),
+        gives(file, &format!("reads {params}, which has changed"))
+    );
+    assert_eq!(of("lib/web.libsonnet", "{kind: 'Deployment'}\n", "{kind: 'Deployment', x: 1}\n"), NONE);
+    assert_eq!(
+        of("environments/dev/main.jsonnet", "import 'web.libsonnet'\n", "[import 'web.libsonnet']\n"),
+        NONE
+    );
+    assert_eq!(of("environments/new/main.jsonnet", "", &a), NONE);
+    // A text of any kind, and each file of several that a path in a library may mean.
+    let class = "{apiVersion: 'karpenter.k8s.aws/v1', kind: 'EC2NodeClass', metadata: {name: 'x'}, spec: {userData: importstr 'userdata.sh', params: import 'p.libsonnet'}}\n";
+    let other = "{a: 1}\n";
+    for (name, new) in [("lib/userdata.sh", "echo b\n"), ("prod/p.libsonnet", "{a: 2}\n")] {
+        let files = [("lib/nc.jsonnet", class), ("dev/p.libsonnet", other)];
+        let old = if name.ends_with("sh") { "echo a\n" } else { other };
+        assert_eq!(
+            verdict(&files, &[(name, old, new)]),
+            format!(
+                "may replace nodes: new/lib/nc.jsonnet, a template with objects of Karpenter that is not rendered, reads {name}, which has changed"
+            )
+        );
+    }
+}
+
+#[test]
+fn variables_of_ansible_reach_a_template_through_others() {
+    let file = "roles/pools/templates/pool.yaml.j2";
+    let of = |text: &str, files: &[(&str, &str)], (name, old, new): (&str, &str, &str)| {
+        let template = POOL.replace("team: a", &format!("team: {{{{ {text} }}}}"));
+        verdict(&[&[(file, template.as_str())], files].concat(), &[(name, old, new)])
+    };
+    let reads = |name: &str| {
+        format!(
+            "may replace nodes: new/{file}, a template with objects of Karpenter that is not rendered, reads {name}, which has changed"
+        )
+    };
+    let base = ("group_vars/all.yaml", "base_team: a\n", "base_team: b\n");
+    let own = [("roles/pools/defaults/main.yml", "team: \"{{ base_team }}-x\"\nother: a\n")];
+    assert_eq!(of("team", &own, base), reads("group_vars/all.yaml"));
+    assert_eq!(of("other", &own, base), NONE);
+    let plain = ("group_vars/all", "team: a\n", "team: b\n");
+    assert_eq!(of("team", &[], plain), reads("group_vars/all"));
+    // The element of a loop, in the task of the template.
+    let tasks = |template: &str| {
+        format!(
+            "- ansible.builtin.template: {{src: {template}, dest: /tmp/a}}\n  loop: \"{{{{ pools }}}}\"\n"
+        )
+    };
+    let pools = ("roles/pools/vars/main.yml", "pools: [{team: a}]\n", "pools: [{team: b}]\n");
+    for (template, expected) in
+        [("pool.yaml.j2", reads("roles/pools/vars/main.yml")), ("other.j2", NONE.to_owned())]
+    {
+        assert_eq!(of("item.team", &[("roles/pools/tasks/main.yml", &tasks(template))], pools), expected);
+    }
+}

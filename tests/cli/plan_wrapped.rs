@@ -5,7 +5,7 @@ use crate::plan::{CLASS, POOL};
 use crate::plan_appliers::{NONE, verdict};
 
 /// A text, each line after some spaces.
-fn indented(text: &str, spaces: usize) -> String {
+pub(crate) fn indented(text: &str, spaces: usize) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("{}{line}\n", " ".repeat(spaces))).collect();
     lines.concat()
 }
@@ -123,7 +123,11 @@ fn a_node_pool_that_gets_another_object_around_it_may_lose_its_nodes() {
     let (one, two) = (crossplane("one", "c", &x), crossplane("two", "c", &x));
     assert_eq!(of(&one, &two), takes("Object/two", "Object/one"));
     assert_eq!(of(&one, &x), takes("pools.yaml", "Object/one"));
-    assert_eq!(of(&x, &one), takes("Object/one", "pools.yaml"));
+    assert_eq!(
+        of(&x, &one),
+        "may replace nodes: Object/one takes over NodePool x from pools.yaml, and what applies pools.yaml removes it with the nodes if it comes first"
+    );
+    assert_eq!(of(&work("c1", &x), &work("c2", &x)), takes("ManifestWork/w in c2", "ManifestWork/w in c1"));
     let (old, new) = (set("inputs: []", &x), set("inputs: []", &x).replace("{name: pools}", "{name: other}"));
     assert_eq!(of(&old, &new), takes("ResourceSet/other", "ResourceSet/pools"));
     // In another file, and what stays.
@@ -165,4 +169,136 @@ fn node_pools_of_several_clusters_in_one_file_are_told_apart() {
         of(&(other("c1") + &work("c2", &pool("z", "a"))), &(other("c2") + &work("c2", &pool("z", "a")))),
         "removes the nodes of 1 NodePool (x in c1)"
     );
+}
+
+#[test]
+fn kustomizations_change_the_objects_within_other_objects() {
+    const LABEL: &str = "spec.template.metadata.labels.team";
+    const DELETE: &str = "patches:\n- target: {kind: Object}\n  patch: '{$patch: delete, apiVersion: a, kind: Object, metadata: {name: one}}'\n";
+    let base = "resources: [../base]\n";
+    let patched = |kind: &str, path: &str| {
+        format!(
+            "{base}patches:\n- target: {{kind: {kind}}}\n  patch: |\n    - {{op: replace, path: {path}/spec/template/metadata/labels/team, value: z}}\n"
+        )
+    };
+    let of = |text: &str, dev: [&str; 2], more: &[(&str, &str, &str)]| {
+        let fixed = [("base/kustomization.yaml", "resources: [w.yaml]\n"), ("prod/kustomization.yaml", base)];
+        let mut changes = vec![("dev/kustomization.yaml", dev[0], dev[1])];
+        changes.extend(more);
+        let text = [("base/w.yaml", text)];
+        let own = if more.is_empty() { &text[..] } else { &[] };
+        verdict(&[&fixed[..], own].concat(), &changes)
+    };
+    let (x, removes) = (pool("x", "a"), "removes the nodes of 1 NodePool (x in dev)");
+    for (text, kind, path) in [
+        (work("c", &x), "ManifestWork", "/spec/workload/manifests/0"),
+        (crossplane("one", "c", &x), "Object", "/spec/forProvider/manifest"),
+        (set("inputs: []", &x), "ResourceSet", "/spec/resources/0"),
+    ] {
+        let patched = patched(kind, path);
+        let replaces = format!("replaces every node of 1 NodePool (x in dev): {LABEL}");
+        assert_eq!(of(&text, [base, &patched], &[]), replaces, "{kind}");
+        assert_eq!(of(&text, [base, "resources: []\n"], &[]), removes, "{kind}");
+        let other = text.replace("team: a", "team: b");
+        let of_base = of(&text, [&patched, &patched], &[("base/w.yaml", &text, &other)]);
+        assert_eq!(of_base, format!("replaces every node of 1 NodePool (x in prod): {LABEL}"), "{kind}");
+        let listed = ("kustomization.yaml", "resources: [w.yaml, ns.yaml]\n", "resources: [ns.yaml]\n");
+        let unlisted = verdict(&[("w.yaml", &text), ("ns.yaml", crate::folder::OTHER)], &[listed]);
+        assert_eq!(unlisted, "removes the nodes of 1 NodePool (x)", "{kind}");
+    }
+    assert_eq!(of(&crossplane("one", "c", &x), [base, &format!("{base}{DELETE}")], &[]), removes);
+    // The names of the clusters are the ones that the overlays give.
+    let place = |namespace: &str| {
+        format!(
+            "{base}patches:\n- target: {{kind: ManifestWork}}\n  patch: '[{{op: replace, path: /metadata/namespace, value: {namespace}}}]'\n"
+        )
+    };
+    let (one, two) = (work("c", &x), work("c", &pool("x", "b")));
+    assert_eq!(
+        verdict(
+            &[
+                ("base/kustomization.yaml", "resources: [w.yaml]\n"),
+                ("prod/kustomization.yaml", &place("prod")),
+                ("dev/kustomization.yaml", &place("dev")),
+            ],
+            &[("base/w.yaml", &one, &two)]
+        ),
+        format!("replaces every node of 2 NodePools (x in dev, x in prod): {LABEL}")
+    );
+}
+
+#[test]
+fn an_object_of_crossplane_that_stays_deletes_nothing() {
+    let x = |provider: &str, name: &str| crossplane("one", provider, &pool(name, "a"));
+    let other = crossplane("two", "c3", &pool("x", "a"));
+    assert_eq!(
+        of(&(x("c1", "x") + &other), &(x("c2", "x") + &other)),
+        "may replace nodes of 1 NodePool (x in c1): it may stay in the cluster: Object/one deletes it only when it is removed itself"
+    );
+    assert_eq!(
+        of(&x("c1", "x"), &x("c1", "y")),
+        "may replace nodes of 1 NodePool (x): it may stay in the cluster: Object/one deletes it only when it is removed itself"
+    );
+    let left = crossplane("two", "c1", &pool("z", "a"));
+    assert_eq!(of(&(x("c1", "x") + &left), &left), "removes the nodes of 1 NodePool (x)");
+}
+
+#[test]
+fn the_inputs_of_a_resource_set_are_its_own() {
+    const MAY: &str =
+        "may replace nodes of 1 NodePool (x-<< inputs.name >>): spec.template.metadata.labels.team";
+    let named = pool("x-<< inputs.name >>", "<< inputs.team >>");
+    let pools = |inputs: &str| set(&format!("inputs: [{inputs}]"), &named) + "---\n";
+    let apps = |inputs: &str| {
+        let app = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: << inputs.name >>, labels: {team: << inputs.team >>}}\n";
+        set(&format!("inputs: [{inputs}]"), app).replace("{name: pools}", "{name: apps}")
+    };
+    let both = |own: &str, other: &str| pools(own) + &apps(other);
+    let one = "{name: a, team: a, z: 1}";
+    assert_eq!(of(&both(one, "{name: a, team: a}"), &both(one, "{name: a, team: b}")), NONE);
+    assert_eq!(of(&both(one, one), &both(one, "")), NONE);
+    assert_eq!(of(&pools(one), &pools("{name: a, team: b, z: 1}")), MAY);
+    // A further input, what nothing reads, and inputs that exchange their values.
+    assert_eq!(of(&pools(one), &pools(&format!("{one}, {{name: b, team: b}}"))), NONE);
+    assert_eq!(of(&pools(one), &pools("{name: a, team: a, z: 2}")), NONE);
+    let exchanged = ["a", "b"].map(|team| {
+        let other = if team == "a" { "b" } else { "a" };
+        pools(&format!("{{name: a, team: {team}}}, {{name: b, team: {other}}}"))
+    });
+    assert!(of(&exchanged[0], &exchanged[1]).starts_with("may replace nodes"));
+    // Of two folders, only the one whose set changes.
+    let folders = verdict(
+        &[("dev/class.yaml", CLASS), ("prod/class.yaml", CLASS), ("dev/set.yaml", &pools(one))],
+        &[("prod/set.yaml", &pools(one), &pools("{name: a, team: b}"))],
+    );
+    assert_eq!(folders, MAY.replace(">>)", ">> in prod)"));
+    // A set that goes to another file and loses an input.
+    let two = pools(&format!("{one}, {{name: b, team: a}}"));
+    let moved = verdict(&[("class.yaml", CLASS)], &[("a.yaml", &two, ""), ("sets/b.yaml", "", &pools(one))]);
+    assert!(moved.starts_with("may replace nodes"), "{moved}");
+    // A variable with the name of an input.
+    let map = |team: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {{team: {team}}}\n")
+    };
+    assert_eq!(of(&(pools(one) + &map("a")), &(pools(one) + &map("b"))), NONE);
+}
+
+#[test]
+fn a_further_provider_of_a_resource_set_makes_further_objects() {
+    let provider = |name: &str| {
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSetInputProvider\nmetadata: {{name: {name}, labels: {{app: k}}}}\nspec: {{type: Static, defaultValues: {{name: {name}}}}}\n---\n"
+        )
+    };
+    let by_label = "inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {app: k}}}]";
+    let read = |strategy: &str| set(&format!("{by_label}\n  {strategy}"), &pool("x-<< inputs.name >>", "a"));
+    let [one, two] = [provider("a"), provider("a") + &provider("b")];
+    assert_eq!(of(&(one.clone() + &read("")), &(two.clone() + &read(""))), NONE);
+    for (old, new, strategy) in [(&two, &one, ""), (&one, &two, "inputStrategy: {name: Permute}")] {
+        let answer = of(&(old.clone() + &read(strategy)), &(new.clone() + &read(strategy)));
+        assert!(
+            answer.starts_with("may replace nodes: ResourceSet/pools gets inputs in another way"),
+            "{answer}"
+        );
+    }
 }

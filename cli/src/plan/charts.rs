@@ -62,7 +62,7 @@ impl TextReaders {
     /// Whether a plan reads a file that is no manifest.
     pub(super) fn is_read(&self, file: &str) -> bool {
         let is_other = || is_template(file) && !self.rendered.contains(file);
-        is_terragrunt(file) || is_gotmpl(file) || is_other() || self.may_read(file)
+        is_terragrunt(file) || is_gotmpl(file) || is_inventory(file) || is_other() || self.may_read(file)
     }
 
     /// Whether a generator or the templates of a chart may read a file that is no manifest.
@@ -81,7 +81,7 @@ pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
     Some(if is_terragrunt(&name) {
         File::text_only(name, text)
-    } else if is_helmfile(&name) {
+    } else if is_helmfile(&name) || is_inventory(&name) {
         File { kind: FileKind::Referenced, ..File::read(name, text, READ_OPTIONS) }
     } else if is_template(&name) && !plan::may_have_nodes(&text) {
         // Templates with NodePools may import it.
@@ -89,6 +89,38 @@ pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
     } else {
         File::chart_text(name, text)
     })
+}
+
+/// The texts of any kind that texts of Jsonnet import, such as a script with `importstr`.
+pub(super) struct ImportedTexts(BTreeSet<String>);
+
+impl ImportedTexts {
+    pub(super) fn of(files: &[File]) -> Self {
+        let texts = files.iter().filter(|file| is_jsonnet(file.source.name()));
+        let paths = texts.flat_map(|file| plan::jsonnet_imports(file.source.text()));
+        let plain = paths.map(|path| path.trim_start_matches(['.', '/']));
+        Self(plain.filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// Whether the path of an import may mean a file.
+    pub(super) fn is_read(&self, file: &str) -> bool {
+        let ends = file.match_indices('/').filter_map(|(at, _)| file.get(at + 1..));
+        core::iter::once(file).chain(ends).any(|end| self.0.contains(end))
+    }
+
+    /// An imported file; `None` for an archive or a picture.
+    pub(super) fn text(name: String, bytes: Vec<u8>) -> Option<File> {
+        let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_BYTES)?;
+        Some(File::text_only(name, text))
+    }
+}
+
+/// Whether a file has variables of an inventory of Ansible, in YAML without an extension.
+///
+/// Source: "Organizing host and group variables" in `docs/docsite/rst/inventory_guide/intro_inventory.rst` of ansible/ansible-documentation.
+fn is_inventory(file: &str) -> bool {
+    let is_folder = |folder: &str| ["group_vars", "host_vars"].contains(&name(folder));
+    !name(file).contains('.') && folders_of(file).any(is_folder)
 }
 
 /// Whether a file is a text of Jsonnet.

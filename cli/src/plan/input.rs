@@ -16,7 +16,7 @@ use terraform_objects::{
 };
 
 use super::beside::BesideInCommit;
-use super::charts::{self, TextReaders};
+use super::charts::{self, ImportedTexts, TextReaders};
 use super::committed;
 use super::flags::{PlanOrigin, PlanRun};
 use super::folder_links;
@@ -409,12 +409,19 @@ impl Reader<'_> {
     fn texts_beside(&self, files: &[File], unread: &[String]) -> Vec<File> {
         let readers = TextReaders::of(files);
         let confinement = self.run.input.confinement.as_ref();
-        let text = |name: &String| {
+        let bytes = |name: &String| {
             let path = self.config.base.path(Path::new(name));
             let is_allowed = confinement.is_none_or(|one| one.holds(&path) && one.affords(&path));
-            charts::text(name.clone(), input::read_regular(&path).ok().filter(|_| is_allowed)?)
+            input::read_regular(&path).ok().filter(|_| is_allowed)
         };
-        unread.iter().filter(|name| readers.is_read(name)).filter_map(text).collect()
+        let (read, others): (Vec<&String>, Vec<&String>) =
+            unread.iter().partition(|name| readers.is_read(name));
+        let mut found: Vec<File> =
+            read.into_iter().filter_map(|name| charts::text(name.clone(), bytes(name)?)).collect();
+        let imports = ImportedTexts::of(&found);
+        let imported = others.into_iter().filter(|name| imports.is_read(name));
+        found.extend(imported.filter_map(|name| ImportedTexts::text(name.clone(), bytes(name)?)));
+        found
     }
 }
 

@@ -12,7 +12,7 @@ use cluster::references;
 use manifest::limits::Limits;
 use manifest::{File, FileKind};
 
-use super::charts::{self, TextReaders};
+use super::charts::{self, ImportedTexts, TextReaders};
 use super::git::Commit;
 use super::links::TreeFile;
 use crate::error::CommandError;
@@ -132,17 +132,27 @@ impl<'c> CommitPaths<'c> {
     pub(super) fn texts_beside(&self, files: &[File]) -> Result<Vec<File>, CommandError> {
         let known: BTreeSet<&str> = files.iter().map(|file| file.source.name()).collect();
         let readers = TextReaders::of(files);
-        let is_read = |path: &Path| {
-            let name = self.name(path);
-            self.is_walked(path)
-                && !is_manifest(path)
-                && readers.is_read(&name)
-                && !known.contains(name.as_str())
+        let is_text = |path: &Path| {
+            self.is_walked(path) && !is_manifest(path) && !known.contains(self.name(path).as_str())
         };
-        let wanted = self.files.iter().filter(|(path, _)| is_read(path));
-        let wanted = wanted.map(|(path, file)| (path.clone(), file.hash.clone())).collect();
-        let read = self.commit.contents(wanted)?.into_iter();
-        Ok(read.filter_map(|text| charts::text(self.base.name(&text.path), text.bytes)).collect())
+        let (read, others): (Vec<_>, Vec<_>) = self
+            .files
+            .iter()
+            .filter(|(path, _)| is_text(path))
+            .partition(|(path, _)| readers.is_read(&self.name(path)));
+        let contents = |wanted: Vec<(&PathBuf, &TreeFile)>| {
+            let wanted = wanted.into_iter().map(|(path, file)| (path.clone(), file.hash.clone()));
+            self.commit.contents(wanted.collect())
+        };
+        let named = |path: &Path| self.base.name(path);
+        let read = contents(read)?.into_iter();
+        let mut found: Vec<File> =
+            read.filter_map(|text| charts::text(named(&text.path), text.bytes)).collect();
+        let imports = ImportedTexts::of(&found);
+        let imported = others.into_iter().filter(|(path, _)| imports.is_read(&self.name(path)));
+        let imported = contents(imported.collect())?.into_iter();
+        found.extend(imported.filter_map(|text| ImportedTexts::text(named(&text.path), text.bytes)));
+        Ok(found)
     }
 
     /// Drops the names that no kustomization uses from both sides.

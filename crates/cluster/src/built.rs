@@ -34,12 +34,6 @@ struct ObjectOrigin {
     root: NodeId,
 }
 
-impl ObjectOrigin {
-    fn of(object: Object<'_>, document: DocumentId) -> Self {
-        Self { document, root: object.root().id() }
-    }
-}
-
 ids! {
     /// Object among the objects that an overlay builds.
     BuiltObjectId;
@@ -243,14 +237,25 @@ impl BuiltCluster {
         number(unchanged.into_iter().chain(changed).collect())
     }
 
-    /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object.
+    /// The versions of the object that a build knows: the object itself, or the one around it, such as a `ResourceSet`. Also whether it is one around
+    /// the object.
+    fn versions_around(&self, object: Object<'_>, document: DocumentId) -> Option<(&[Version], bool)> {
+        let mut around = core::iter::successors(Some(object.root()), |node| node.parent());
+        around.find_map(|node| {
+            let found = self.versions.get(&ObjectOrigin { document, root: node.id() })?;
+            Some((found.as_slice(), node != object.root()))
+        })
+    }
+
+    /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object. The changed ones
+    /// of an object have the objects within it, so that these have none of their own.
     pub(crate) fn built_versions<'d>(
         &'d self,
         object: Object<'d>,
         document: DocumentId,
     ) -> Option<(Vec<InputObject<'d>>, Vec<InputObject<'d>>)> {
         let own = InputObject::unbuilt(object, document);
-        let found = self.versions.get(&ObjectOrigin::of(object, document))?;
+        let (found, is_within) = self.versions_around(object, document)?;
         let (mut unchanged, mut changed) = (Vec::new(), Vec::new());
         for version in found {
             let Some(built) = self.built(*version) else { continue };
@@ -258,6 +263,7 @@ impl BuiltCluster {
             match &built.outcome {
                 BuildOutcome::Deleted => {}
                 BuildOutcome::Unchanged => unchanged.push(InputObject { overlay, unresolved, ..own }),
+                BuildOutcome::Changed(_) if is_within => {}
                 BuildOutcome::Changed(tree) => {
                     let objects = Object::all(tree).into_iter();
                     changed.extend(objects.map(|object| InputObject { object, overlay, unresolved, ..own }));
@@ -276,11 +282,11 @@ impl BuiltCluster {
 
     /// The names of the overlays that have an object, as it is or changed.
     pub(crate) fn overlays_of(&self, object: &InputObject<'_>) -> BTreeSet<&str> {
-        let found = self.versions.get(&ObjectOrigin::of(object.object, object.document));
+        let found = self.versions_around(object.object, object.document);
         let is_there = |version: &&Version| {
             self.built(**version).is_some_and(|object| !matches!(object.outcome, BuildOutcome::Deleted))
         };
-        let there = found.into_iter().flatten().filter(is_there);
+        let there = found.into_iter().flat_map(|(versions, _)| versions).filter(is_there);
         there.filter_map(|version| self.overlay_name(version.overlay)).collect()
     }
 
@@ -321,7 +327,7 @@ impl BuiltCluster {
         if let Some(own) = object.overlay {
             return own == overlay || is_other(own);
         }
-        let Some(found) = self.versions.get(&ObjectOrigin::of(object.object, object.document)) else {
+        let Some((found, _)) = self.versions_around(object.object, object.document) else {
             return true;
         };
         let is_unchanged = |version: &Version| {
@@ -373,8 +379,8 @@ impl BuiltCluster {
         if let Some(own) = object.overlay {
             return (BTreeSet::from([own]), group(own).into_iter().collect());
         }
-        let all = self.versions.get(&ObjectOrigin::of(object.object, object.document));
-        let all = || all.into_iter().flatten();
+        let found = self.versions_around(object.object, object.document);
+        let all = || found.into_iter().flat_map(|(versions, _)| versions);
         let is_unchanged = |version: &&Version| {
             self.built(**version).is_some_and(|object| matches!(object.outcome, BuildOutcome::Unchanged))
         };

@@ -159,15 +159,17 @@ impl BuiltObjects {
         for (id, file) in files_of(ClusterId::FIRST, files).filter(|(_, file)| file.is_input()) {
             for (index, read) in file.documents.iter().enumerate() {
                 let Document::Read(tree) = read else { continue };
-                let mut objects = Object::all(tree);
-                objects.retain(|object| is_wanted(*object));
+                let objects = Object::all(tree);
                 let document = id.document(index);
-                if objects.is_empty() || self.0.skip_reason(file, document).is_some() {
+                if !objects.iter().any(|object| is_wanted(*object))
+                    || self.0.skip_reason(file, document).is_some()
+                {
                     continue;
                 }
                 for object in objects {
                     let own = self.versions_by_overlay(object, document);
-                    found.extend(own.unwrap_or_else(|| vec![OverlayObject::unbuilt(object)]));
+                    let own = own.unwrap_or_else(|| vec![OverlayObject::unbuilt(object)]);
+                    found.extend(own.into_iter().filter(|one| is_wanted(one.object)));
                 }
             }
         }

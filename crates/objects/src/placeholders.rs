@@ -4,7 +4,7 @@ use karpenter::known_values::{is_replaced, is_variable};
 use manifest::is_from_terraform;
 use manifest::source::Span;
 use manifest::tree::{Node, items_of};
-use values::placeholder::has_placeholder;
+use values::placeholder::{has_flux_input, has_placeholder};
 
 use crate::wrapper::{Wrapper, WrapperKind};
 
@@ -34,10 +34,8 @@ pub fn is_interpolated(node: Node<'_>) -> bool {
 ///
 /// Source: "Resources configuration" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
 fn is_input_of_resource_set(node: Node<'_>) -> bool {
-    let is_input = |text: &str| text.split_once("<<").is_some_and(|(_, rest)| rest.contains("inputs"));
-    let is_set = |node: Node<'_>| Wrapper::of(node).is_some_and(|one| one.kind == WrapperKind::ResourceSet);
-    (is_input(node.key()) || node.as_str().is_some_and(is_input))
-        && core::iter::successors(node.parent(), |node| node.parent()).any(is_set)
+    (has_flux_input(node.key()) || node.as_str().is_some_and(has_flux_input))
+        && Wrapper::around_node(node).is_some_and(|one| one.kind == WrapperKind::ResourceSet)
 }
 
 fn is_terraform_interpolation(node: Node<'_>) -> bool {

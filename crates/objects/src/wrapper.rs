@@ -28,7 +28,8 @@ pub enum WrapperKind {
 }
 
 impl<'d> Wrapper<'d> {
-    pub(crate) fn of(root: Node<'d>) -> Option<Self> {
+    /// The object of another controller at a node.
+    pub fn of(root: Node<'d>) -> Option<Self> {
         let (group, _) = root.str_at(&["apiVersion"])?.split_once('/')?;
         let kind = match (group, root.str_at(&["kind"])?) {
             ("fluxcd.controlplane.io", "ResourceSet") => WrapperKind::ResourceSet,
@@ -43,7 +44,12 @@ impl<'d> Wrapper<'d> {
 
     /// The nearest object of another controller around an object.
     pub fn around(object: Object<'d>) -> Option<Self> {
-        core::iter::successors(object.root().parent(), |node| node.parent()).find_map(Self::of)
+        Self::around_node(object.root())
+    }
+
+    /// The nearest object of another controller around a node.
+    pub fn around_node(node: Node<'d>) -> Option<Self> {
+        core::iter::successors(node.parent(), |node| node.parent()).find_map(Self::of)
     }
 
     /// The objects that the controller applies.

@@ -56,6 +56,26 @@ pub fn is_in_capitals(word: &str) -> bool {
         && !word.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
+/// Whether a text has an input of a `ResourceSet` of Flux, such as `<< inputs.name >>` or `<< if inputs.name >>`.
+///
+/// Source: "Resources configuration" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator.
+pub fn has_flux_input(text: &str) -> bool {
+    text.split_once("<<").is_some_and(|(_, rest)| rest.contains("inputs"))
+}
+
+/// The parts of a text outside of the marks of a `ResourceSet` of Flux, and the ones between them.
+pub fn split_at_flux_inputs(text: &str) -> (String, Vec<&str>) {
+    let (mut plain, mut inner) = (String::new(), Vec::new());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<<") {
+        plain.push_str(before);
+        let (own, next) = after.split_once(">>").unwrap_or((after, ""));
+        inner.push(own);
+        rest = next;
+    }
+    (plain + rest, inner)
+}
+
 /// Replaces every placeholder of a text, in order.
 pub fn replaced(text: &str, replacement: &str) -> String {
     let without_marks = replaced_by(text, replacement, marked_range);
