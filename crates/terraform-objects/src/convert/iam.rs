@@ -90,7 +90,7 @@ fn data_source<'v>(resource: &ResourceInstance<'v>, value: &EvaluatedValue) -> O
 
 /// The statements of `aws_iam_policy_document`, each with its `sid`, which replaces the one of a source. `None` if a part of them is elsewhere.
 ///
-/// Source: "Example Using A Source Document" in website/docs/d/iam_policy_document.html.markdown of hashicorp/terraform-provider-aws.
+/// Source: "Example Using A Source Document" in `iam_policy_document.html.markdown` in website/docs of hashicorp/terraform-provider-aws.
 fn statements<'v>(
     resource: &ResourceInstance<'v>,
     block: &'v EvaluatedBlock,
