@@ -71,7 +71,7 @@ struct Definition<'p> {
 pub(super) fn changed_variables<'p>([olds, news]: [&BTreeMap<&'p str, &'p File>; 2]) -> Vec<Variables<'p>> {
     let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
     let of_file = |file: &'p str| {
-        let role = role_of(file)?;
+        let role = VariablesOwner::of(file)?.role();
         let sides = [olds, news]
             .map(|side| side.get(file).into_iter().flat_map(|file| trees(file)).collect::<Vec<_>>());
         let names = changed_keys(&sides[0], &sides[1]);
@@ -100,19 +100,35 @@ pub(super) fn changed_variables<'p>([olds, news]: [&BTreeMap<&'p str, &'p File>;
     found
 }
 
-/// The role of a file with variables, or none for a file of an inventory; `None` for another file.
-fn role_of(file: &str) -> Option<Option<&str>> {
-    if folders_of(file).any(|folder| INVENTORY.contains(&name(folder))) {
-        return Some(None);
+/// What a file of variables is for.
+enum VariablesOwner<'p> {
+    Inventory,
+    /// The folder of the role.
+    Role(&'p str),
+}
+
+impl<'p> VariablesOwner<'p> {
+    /// `None` if a file has no variables.
+    fn of(file: &'p str) -> Option<Self> {
+        if folders_of(file).any(|folder| INVENTORY.contains(&name(folder))) {
+            return Some(Self::Inventory);
+        }
+        let folder = folders_of(file).find(|folder| ROLE.contains(&name(folder)))?;
+        Some(Self::Role(parent(folder).unwrap_or_default()))
     }
-    let folder = folders_of(file).find(|folder| ROLE.contains(&name(folder)))?;
-    Some(Some(parent(folder).unwrap_or_default()))
+
+    const fn role(self) -> Option<&'p str> {
+        match self {
+            Self::Inventory => None,
+            Self::Role(folder) => Some(folder),
+        }
+    }
 }
 
 /// The variables of a file, and the ones that its tasks set for their templates: the element of a loop, and `vars`.
 fn definitions<'p>(file: &'p str, read: &'p File) -> Vec<Definition<'p>> {
     let mut found = Vec::new();
-    if let Some(role) = role_of(file) {
+    if let Some(role) = VariablesOwner::of(file).map(VariablesOwner::role) {
         for (name, value) in trees(read).flat_map(|tree| tree.root().members()) {
             let value = value.to_json().to_string();
             found.push(Definition { file, name, value, role, task: None });

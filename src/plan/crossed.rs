@@ -131,7 +131,7 @@ pub(super) fn doubt_classes(changes: &mut [PlanChange<'_>], scope: &PlanScope<'_
         let is_apart = concerned.all(|pool| is_of_root(pool.object()) != is_of_root(class));
         if is_apart && !change.change.node_pools.is_empty() && change.change.effect > Effect::Unknown {
             change::doubt(change);
-            change.message = UNMATCHED.to_owned();
+            UNMATCHED.clone_into(&mut change.message);
         }
     }
 }

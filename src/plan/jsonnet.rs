@@ -60,11 +60,12 @@ impl<'s, 'p> Imports<'s, 'p> {
         let mut found = BTreeSet::new();
         for path in paths(new.or(old).unwrap_or_default()) {
             let own = joined(folder, path);
-            let end = format!("/{}", path.trim_start_matches("./"));
+            let path = path.trim_start_matches("./");
+            let end = format!("/{path}");
             let named = || self.by_base.get(name(path)).into_iter().flatten().copied();
             match named().find(|one| *one == own) {
                 Some(own) => found.extend([own]),
-                None => found.extend(named().filter(|one| one.ends_with(&end) || **one == end[1..])),
+                None => found.extend(named().filter(|one| one.ends_with(&end) || **one == *path)),
             }
         }
         found

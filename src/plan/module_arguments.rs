@@ -72,14 +72,14 @@ impl<'p> TerraformFeeds<'p> {
             calls.iter().copied().filter(gives).map(of_call).collect();
         let is_given = !calls.is_empty() && found.len() == calls.len();
         if let Some((address, all)) = known {
-            let (given, declared): (Vec<&FedPart<'p>>, Vec<&FedPart<'p>>) =
+            let (files, declared): (Vec<&FedPart<'p>>, Vec<&FedPart<'p>>) =
                 all.iter().partition(|part| part.is_of_variables());
-            let is_set = given.iter().any(|part| part.is_read_always(folder));
+            let is_set = files.iter().any(|part| part.is_read_always(folder));
             let declared = declared.into_iter().filter(|part| part.place == folder && !is_given && !is_set);
             found.extend(declared.map(|part| of_part(address.as_str(), part)));
-            let mut given = near_of(given, folder);
-            given.retain(|part| calls.is_empty() || is_within(part.place, folder));
-            found.extend(given.into_iter().map(|part| of_part(address.as_str(), part)));
+            let mut files = near_of(files, folder);
+            files.retain(|part| calls.is_empty() || is_within(part.place, folder));
+            found.extend(files.into_iter().map(|part| of_part(address.as_str(), part)));
         }
         found
     }

@@ -95,7 +95,7 @@ pub(super) fn first_key(argument: &Argument) -> Option<&str> {
 impl<'p> TerraformFeeds<'p> {
     /// Whether a release may install the chart in a folder of this name. A repository that is no URL is the folder around the chart.
     ///
-    /// Source: `resolveChartName` in helm/resource_release.go of hashicorp/terraform-provider-helm.
+    /// Source: `resolveChartName` in `helm/resource_release.go` of hashicorp/terraform-provider-helm.
     fn installs(&self, part: &FedPart<'p>, folder: &str) -> bool {
         let is_of_chart = part.giving("chart");
         let named = part.text_of(|given| given.name == "repository" || is_of_chart(given));

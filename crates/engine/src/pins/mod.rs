@@ -67,7 +67,7 @@ struct FileVersion<'c> {
     pins: Agreement,
 }
 
-impl<'c> FileVersion<'c> {
+impl FileVersion<'_> {
     /// The version that manifests pin, unless a text in a nearer folder has another one, and the pin is in a folder beside: which of the two
     /// the file has is not known.
     fn or_contradiction(self, near: Self, is_elsewhere: impl Fn(FoundPin) -> bool) -> Self {
