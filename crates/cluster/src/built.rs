@@ -12,6 +12,7 @@ use manifest::tree::{Node, NodeId};
 use manifest::{Document, File, FileKind, FileNumber, is_markdown};
 use objects::object::Object;
 use objects::type_meta::TypeMeta;
+use objects::wrapper::Wrapper;
 
 use crate::bases;
 use crate::files::Cluster;
@@ -240,7 +241,9 @@ impl BuiltCluster {
     /// The versions of the object that a build knows: the object itself, or the one around it, such as a `ResourceSet`. Also whether it is one around
     /// the object.
     fn versions_around(&self, object: Object<'_>, document: DocumentId) -> Option<(&[Version], bool)> {
-        let mut around = core::iter::successors(Some(object.root()), |node| node.parent());
+        let around = core::iter::successors(Some(object.root()), |node| node.parent());
+        // The object of a review is not one that kustomize builds.
+        let mut around = around.filter(|node| *node == object.root() || Wrapper::of(*node).is_some());
         around.find_map(|node| {
             let found = self.versions.get(&ObjectOrigin { document, root: node.id() })?;
             Some((found.as_slice(), node != object.root()))
