@@ -58,7 +58,7 @@ impl Variables<'_> {
     }
 }
 
-/// A variable whose value is a template of its own.
+/// A variable whose value is a template too.
 struct Definition<'p> {
     file: &'p str,
     name: &'p str,
@@ -100,7 +100,7 @@ pub(super) fn changed_variables<'p>([olds, news]: [&BTreeMap<&'p str, &'p File>;
     found
 }
 
-/// What a file of variables is for.
+/// The owner of a file of variables.
 enum VariablesOwner<'p> {
     Inventory,
     /// The folder of the role.

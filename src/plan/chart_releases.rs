@@ -368,7 +368,7 @@ impl<'p> GivenValues<'p> {
         given
     }
 
-    /// What the sources of an Application or an `ApplicationSet` of Argo CD give.
+    /// The values that the sources of an Application or an `ApplicationSet` of Argo CD give.
     fn of_sources(spec: Node<'p>) -> Self {
         let mut given = Self::default();
         for source in sources(spec.at_path(&["template", "spec"]).or(Some(spec))) {

@@ -1,4 +1,4 @@
-//! What a reference of a Terraform configuration stands for. In a module that another one calls, a variable is an argument of the call.
+//! The parts of a Terraform configuration to which a reference leads. In a module that another one calls, a variable is an argument of the call.
 //!
 //! Sources: "Calling a Child Module" in language/modules/syntax and "Assigning Values to Root Module Variables" in language/values/variables of
 //! the documentation of Terraform: files of variables are for root modules alone.
@@ -11,7 +11,7 @@ use super::terraform::{FedPart, TerraformFeeds, is_local, near_of};
 /// The start of the addresses of variables.
 const VARIABLE: &str = "var.";
 
-/// A part that a reference stands for.
+/// A part to which a reference leads.
 pub(super) struct ReferencedPart<'f, 'p> {
     pub(super) address: &'f str,
     pub(super) part: &'f FedPart<'p>,
@@ -36,7 +36,7 @@ impl ReferencedPart<'_, '_> {
         }
     }
 
-    /// What tells meanings apart.
+    /// A key that is different for each part.
     pub(super) fn key(&self) -> (String, String, Option<String>, Option<String>) {
         let (address, place) = (self.address.to_owned(), self.part.place.to_owned());
         (address, place, self.attribute.clone(), self.argument.clone())
@@ -44,7 +44,7 @@ impl ReferencedPart<'_, '_> {
 }
 
 impl<'p> TerraformFeeds<'p> {
-    /// The parts that a reference in a folder stands for: the ones of the folder, else all.
+    /// The parts to which a reference in a folder leads: the ones of the folder, else all.
     pub(super) fn meanings(&self, reference: &Reference, folder: &str) -> Vec<ReferencedPart<'_, 'p>> {
         let known = self.parts.get_key_value(&reference.address);
         let of_part = |address, part| ReferencedPart {

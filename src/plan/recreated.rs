@@ -27,11 +27,11 @@ pub struct TerraformObject {
     pub name: String,
     /// The module of the resource in a configuration.
     pub module: Option<ModuleInstance>,
-    /// What Terraform does to the object.
+    /// The action of Terraform on the object.
     pub fate: TerraformFate,
 }
 
-/// What Terraform does to an object whose resource it removes or replaces.
+/// The action of Terraform on an object whose resource it removes or replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TerraformFate {
     /// Deletes the object, before it creates a new one.

@@ -55,7 +55,7 @@ fn on_both_sides<'s, 'p>(
     })
 }
 
-/// The inputs with other values of each `ResourceSet`, with the file of the values. A `ResourceSet` has inputs of its own.
+/// The inputs with other values of each `ResourceSet`, with the file of the values. The inputs of a `ResourceSet` count for it alone.
 #[derive(Debug, Default)]
 pub(super) struct ChangedInputs<'p>(Vec<(Node<'p>, BTreeMap<&'p str, &'p str>)>);
 
@@ -92,7 +92,7 @@ struct InputSet<'p> {
     object: Object<'p>,
     /// The inputs in the order of the text, each with its values.
     inputs: Vec<Input<'p>>,
-    /// What decides about inputs that only the cluster knows, by its source: the strategy, a reference to providers, or a provider.
+    /// The fields that decide about inputs that only the cluster knows, by their source: the strategy, a reference to providers, or a provider.
     sources: BTreeMap<String, BTreeMap<String, Node<'p>>>,
     /// The parts of the templates that no field of a NodePool shows.
     unseen: String,

@@ -1,6 +1,6 @@
 //! NodePools within objects of other controllers, such as an Object of Crossplane: their clusters, and the ones that get another such object.
 //!
-//! Such a controller deletes the objects that its object no longer has, so that the nodes of a NodePool go if it comes first.
+//! The controller deletes the objects that its object no longer has, so that the nodes of a NodePool go if it comes first.
 //!
 //! Sources: "Garbage collection" in docs/api/v1/resourceset.md of controlplaneio-fluxcd/flux-operator; docs/enhanced-provider-k8s.md of
 //! crossplane-contrib/provider-kubernetes; `DeletePropagationPolicyType` in work/v1/types.go of open-cluster-management-io/api.

@@ -83,7 +83,7 @@ fn a_file_of_variables_of_one_root_module_has_its_effect_in_any_spelling() {
     for name in ["live/example.tfvars", "live/terraform.example.tfvars", "network/prod.tfvars"] {
         assert_eq!(verdict(&given(&files, name, "team = \"a\"\n", "team = \"b\"\n")), NONE, "{name}");
     }
-    // What chooses the instances.
+    // The variable that chooses the instances.
     let counted = root("live", "variable \"on\" { default = true }\nvariable \"team\" { default = \"x\" }")
         .replace("{\n  yaml_body", "{\n  count = var.on ? 1 : 0\n  yaml_body");
     let other = counted.replace("name: live", "name: other");
@@ -103,7 +103,7 @@ fn a_file_of_variables_may_be_for_a_root_module_without_node_pools() {
     let of_live = |team: &str| format!("pools = 2\nteam = \"{team}\"\n");
     let answer = given(&files, "vars/live.tfvars", &of_live("a"), &of_live("b"));
     assert_eq!(verdict(&answer), format!("replaces every node of 1 NodePool (live): {LABEL}"));
-    // A root module is told apart by the real path of its file.
+    // The name of a root module is the real path of its file.
     let two = [&files[..1], &[("vars/dev.tfvars", "team = \"d\"\n")]].concat();
     let answer = given(&two, "vars/prod.tfvars", "team = \"a\"\n", "team = \"b\"\n");
     let expected = format!("replaces every node of 1 NodePool (live in vars/prod.tfvars): {LABEL}");

@@ -80,7 +80,7 @@ fn an_instance_of_an_unknown_collection_may_change() {
         verdict(&old, &old.replace("z1", "z2")).starts_with("may replace nodes of 1 NodePool (${each.key})")
     );
     assert_eq!(verdict(&old, &(old.clone() + "# a comment\n")), NONE);
-    // What a `for` expression makes of elements that are not known.
+    // The result of a `for` expression over elements that are not known.
     let list = "locals { v = \"z1\" }\n".to_owned()
         + &resource("", "\"a\"", "join(\"\", [for z in var.more : \"${z}${local.v}\"])");
     assert!(verdict(&list, &list.replace("z1", "z2")).starts_with("may replace nodes of 1 NodePool (a)"));

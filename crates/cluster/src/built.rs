@@ -250,8 +250,8 @@ impl BuiltCluster {
         })
     }
 
-    /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object. The changed ones
-    /// of an object have the objects within it, so that these have none of their own.
+    /// The versions of an object that overlays leave as it is, and the ones that they change. `None` if no overlay has the object. A changed
+    /// version has the objects within it, which therefore have no changed versions.
     pub(crate) fn built_versions<'d>(
         &'d self,
         object: Object<'d>,

@@ -27,7 +27,7 @@ pub struct ManagedObject {
     /// The text of the document, if the resource has it as a string.
     body: Option<String>,
     settings: RecreationSettings,
-    /// What decides whether the resource exists, if only Terraform knows that.
+    /// The condition on which the resource exists, if only Terraform knows it.
     existence: Option<String>,
     /// Whether Terraform forgets the object when the resource goes.
     ///
@@ -267,7 +267,7 @@ fn without_keys(address: &str) -> String {
     address.split('[').map(|part| part.rsplit_once(']').map_or(part, |(_, rest)| rest)).collect()
 }
 
-/// How Terraform deletes an object that the other side may have again.
+/// The certainty with which Terraform deletes an object that the other side may have again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
     /// The same resource, or one of another address in the same root module, creates the object again.

@@ -61,7 +61,7 @@ pub struct EvaluatedBlock {
     pub labels: Vec<String>,
     /// The key of the instance.
     pub key: InstanceKey,
-    /// What decides whether the instance exists, if only Terraform knows that: `count` or `for_each` of the block, or of a module around it.
+    /// The condition on which the instance exists, if only Terraform knows it: `count` or `for_each` of the block, or of a module around it.
     pub existence: Option<String>,
     /// The word and the labels that start the block.
     pub place: TextPlace,

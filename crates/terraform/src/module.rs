@@ -39,7 +39,7 @@ pub(crate) struct Module<'s> {
     pub(crate) prefix: String,
     arguments: Arguments<'s>,
     depth: usize,
-    /// What decides whether the module exists, if only Terraform knows that.
+    /// The condition on which the module exists, if only Terraform knows it.
     existence: Option<Arc<str>>,
     variables: Memo,
     locals: Memo,
@@ -100,7 +100,7 @@ impl<'s> Module<'s> {
                 }
             }
         }
-        // What a file sets that Terraform reads anyway counts more than a default.
+        // A value of a file that Terraform reads anyway counts more than a default.
         let is_open = |name: &&String| named.contains(*name) || !values.known.contains_key(*name);
         for name in command.open.iter().filter(is_open).cloned().collect::<Vec<_>>() {
             values.possible.entry(name).or_default();
@@ -257,7 +257,7 @@ impl<'s> Module<'s> {
         Self::memoized(&self.outputs, name, value).unwrap_or_else(unknown)
     }
 
-    /// What decides whether an instance of a block exists, if only Terraform knows that.
+    /// The condition on which an instance of a block exists, if only Terraform knows it.
     pub(crate) fn existence_of(&self, instance: &BlockInstance) -> Option<Arc<str>> {
         match (&self.existence, &instance.existence) {
             (Some(module), Some(own)) => Some(Arc::from(format!("{module}, {own}"))),
