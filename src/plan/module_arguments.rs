@@ -45,7 +45,7 @@ impl ReferencedPart<'_, '_> {
 
 impl<'p> TerraformFeeds<'p> {
     /// The parts to which a reference in a folder leads: the ones of the folder, else all.
-    pub(super) fn meanings(&self, reference: &Reference, folder: &str) -> Vec<ReferencedPart<'_, 'p>> {
+    pub(super) fn referenced(&self, reference: &Reference, folder: &str) -> Vec<ReferencedPart<'_, 'p>> {
         let known = self.parts.get_key_value(&reference.address);
         let of_part = |address, part| ReferencedPart {
             address,

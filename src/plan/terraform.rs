@@ -304,13 +304,13 @@ impl<'p> TerraformFeeds<'p> {
         let mut seen = BTreeSet::new();
         let mut left = references_in(text, parent(file).unwrap_or_default());
         while let Some((reference, folder)) = left.pop() {
-            let meanings = self.meanings(&reference, &folder).into_iter();
-            for meaning in meanings.filter(|meaning| roots.have(meaning.part.place)) {
-                if meaning.is_changed() {
-                    return Some((meaning.address, meaning.part));
+            let referenced = self.referenced(&reference, &folder).into_iter();
+            for one in referenced.filter(|one| roots.have(one.part.place)) {
+                if one.is_changed() {
+                    return Some((one.address, one.part));
                 }
-                if seen.insert(meaning.key()) {
-                    left.extend(references_in(&meaning.text(), meaning.part.folder()));
+                if seen.insert(one.key()) {
+                    left.extend(references_in(&one.text(), one.part.folder()));
                 }
             }
         }
@@ -327,9 +327,9 @@ impl<'p> TerraformFeeds<'p> {
             if !is_value || !seen.insert((address.clone(), folder.clone())) {
                 continue;
             }
-            for meaning in self.meanings(&Reference { address, attribute: None }, &folder) {
-                let value = meaning.text();
-                left.extend(references_in(&value, meaning.part.folder()));
+            for one in self.referenced(&Reference { address, attribute: None }, &folder) {
+                let value = one.text();
+                left.extend(references_in(&value, one.part.folder()));
                 found = format!("{found}\n{value}");
             }
         }
